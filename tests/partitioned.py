@@ -186,24 +186,6 @@ def one_process_comparison(**options: Any) -> dict[str, Any]:
     return tn.compare(Y_TRUE, models, resamples=99, rng=5, **options).to_dict()
 
 
-def require_clusters_under_fire(
-    assess: Callable[..., Any], data: Any, folder: Path, is_victim: Callable[[str], bool]
-) -> "Killing":
-    """A worker that is killed while it sums clusters changes nothing, though clusters are spread over partitions."""
-    who, measure = np.array([f"patient {k}" for k in np.arange(N_ROWS) % 90]), deadly(folder)
-    how = {"variation": measure, "resamples": 99, "rng": 5}
-    with Killing(folder, is_victim) as killing:
-        found = assess(data(who), clusters="who", **how)
-    assert killing.was_alive
-    assert killing.is_gone
-    assert killing.pid not in {os.getpid(), *killing.survivors}
-    expected = tn.assess(Y_TRUE, Y_PROB, clusters=who, **how)
-    assert found == expected
-    assert found.tables.clusters == expected.tables.clusters
-    assert found.n_clusters == 90
-    return killing
-
-
 def deadly(folder: Path) -> tn.Variation:
     """A measure whose first call in another process sends the number of that process through a pipe, and then blocks.
 
@@ -268,9 +250,3 @@ class Killing:
 
 def _command(pid: int) -> str:
     return Path(f"/proc/{pid}/cmdline").read_bytes().replace(b"\0", b" ").decode()
-
-
-def example(heading: str) -> str:
-    """The first Python example below a heading of docs/integrations/cluster.md."""
-    text = (Path(__file__).parents[1] / "docs" / "integrations" / "cluster.md").read_text(encoding="utf-8")
-    return text.partition(f"## {heading}\n")[2].partition("```python\n")[2].partition("```")[0]

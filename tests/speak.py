@@ -275,9 +275,7 @@ def _saved_sums_of(table: dict[str, Any]) -> Iterator[tuple[str, list[Any]]]:
     def get(name: str) -> Any:
         kept = table["sums"][name]
         kept = kept if isinstance(kept, dict) else {"bits": 0, "whole": kept, "fraction": 0}
-        return np.array(kept["whole"], object) * 2 ** kept["bits"] + np.array(
-            kept["fraction"], object
-        )
+        return np.array(kept["whole"], object) * 2 ** kept["bits"] + np.array(kept["fraction"], object)
 
     if "clusters" in table:
         yield "clusters", [len(table["clusters"]["names"])]

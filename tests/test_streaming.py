@@ -72,20 +72,6 @@ class TestSeveralTables:
         stream.update(Y_TRUE[1000:], Y_PROB[1000:])
         assert tn.assess_table(stream.tables, rng=0) == tn.assess(Y_TRUE, Y_PROB, rng=0)
 
-    def test_by_default_there_is_one_table(self) -> None:
-        stream = tn.Accumulator(3)
-        stream.update(Y_TRUE, Y_PROB)
-        assert stream.tables.stored == [stream.table]
-        assert stream.tables.by_class is None
-
-    def test_weights(self) -> None:
-        weight = np.random.default_rng(0).gamma(2.0, 1.0, 4000)
-        stream = tn.Accumulator(3, by_class=True, weighted=True)
-        for part in np.array_split(np.arange(4000), 5):
-            stream.update(Y_TRUE[part], Y_PROB[part], sample_weight=weight[part])
-        assert stream.tables.by_class is not None
-        assert stream.tables.by_class.isclose(tn.tabulate_events(Y_TRUE, Y_PROB, sample_weight=weight))
-
     def test_streams_merge_if_both_have_the_tables(self) -> None:
         one, two, plain = (
             tn.Accumulator(3, by_class=True),
@@ -110,13 +96,6 @@ class TestSeveralTables:
             stream.update(Y_TRUE, bad)
         assert stream.tables == before
 
-    def test_threads(self) -> None:
-        stream = tn.Accumulator(3, by_class=True)
-        with ThreadPoolExecutor(4) as pool:
-            for done in [pool.submit(stream.update, Y_TRUE, Y_PROB) for _ in range(20)]:
-                done.result()
-        assert stream.tables.by_class == sum([tn.tabulate_events(Y_TRUE, Y_PROB)] * 20)
-
     def test_names_of_classes_are_those_of_the_first_batch_that_has_some(self) -> None:
         stream = tn.Accumulator(3, by_class=True, classes=["a", "b", "c"])
         stream.update(np.array(["a", "b", "c"])[Y_TRUE], Y_PROB)
@@ -136,11 +115,6 @@ class TestSeveralTables:
         stream.update(Y_TRUE, frame.set_axis(["x", "y", "z"], axis=1))  # by place: no name matches
         assert stream.tables.by_class == sum([tn.tabulate_events(Y_TRUE, Y_PROB)] * 4)
         assert stream.tables.by_class.spec.class_names == ("cat", "dog", "cow")
-
-    @pytest.mark.parametrize("value", ["no", 1, None])
-    def test_yes_or_no_is_not_guessed(self, value: object) -> None:
-        with pytest.raises(TypeError, match=r"^by_class must be True or False"):
-            tn.Accumulator(3, by_class=value)
 
     def test_tables_of_events_are_streams_by_themselves(self) -> None:
         parts = np.array_split(np.arange(4000), 7)

@@ -24,7 +24,6 @@ from partitioned import (
     one_process,
     one_process_by_class,
     require_clusters,
-    require_clusters_under_fire,
     require_tables_by_class,
     require_tables_of_three,
     three_classes,
@@ -104,10 +103,6 @@ def test_arrays_with_clusters() -> None:
     assert found == tn.assess(Y_TRUE, Y_PROB, clusters=who, resamples=99, rng=5)
 
 
-def test_weights_agree_to_rounding() -> None:
-    assert tabulate(collection(), sample_weight="w").isclose(one_process(sample_weight=WEIGHT))
-
-
 def test_logits_and_normalize() -> None:
     logits, scaled = whole().copy(), whole().copy()
     logits[PROBS], scaled[PROBS] = np.log(logits[PROBS]), scaled[PROBS] * 3
@@ -138,41 +133,11 @@ def test_lists_of_python_are_found_by_their_first_row() -> None:
         assert adapter.tabulate(collection(of=listed), "y", "scores") == one_process()
 
 
-def test_objects_that_are_not_lists() -> None:
-    import dask
-    import pandas as pd
-
-    with dask.config.set({"dataframe.convert-string": False}):
-        listed = pd.DataFrame({"y": Y_TRUE[:0], "scores": pd.Series([], dtype=object)})
-        with pytest.raises(Refusal, match="'scores' of the data frame holds text, not probabilities"):
-            adapter.tabulate(collection(1, of=listed), "y", "scores")
-        mixed = whole().assign(y=pd.Series([0, "one"] * (N_ROWS // 2), dtype=object))
-        with pytest.raises(
-            Refusal, match=r"partition \d cannot be read: .*the values of each column must have the same type"
-        ):
-            tabulate(collection(of=mixed))
-        empty = pd.DataFrame({"y": Y_TRUE[:0], "scores": pd.Series([], dtype=listed_type())})
-        with pytest.raises(Refusal, match="the data have no rows"):
-            adapter.tabulate(collection(1, of=empty), "y", "scores")
-
-
 def listed_type() -> Any:
     import pandas as pd
     import pyarrow as pa
 
     return pd.ArrowDtype(pa.list_(pa.float64()))
-
-
-def test_float32_columns() -> None:
-    narrow = whole().astype(dict.fromkeys(PROBS, "float32"))
-    assert tabulate(collection(of=narrow)) == tn.tabulate(Y_TRUE, Y_PROB.astype("float32"))
-
-
-def test_columns_may_be_listed_in_their_order() -> None:
-    backwards = PROBS[::-1]
-    expected = tn.tabulate(N_CLASSES - 1 - Y_TRUE, Y_PROB[:, ::-1])
-    turned = whole().assign(y=N_CLASSES - 1 - whole()["y"])
-    assert adapter.tabulate(collection(of=turned), "y", backwards, classes="index") == expected
 
 
 @pytest.mark.parametrize("order", [[0, 1, 2], [2, 0, 1]])
@@ -187,14 +152,6 @@ def test_columns_belong_to_classes_by_the_rule_of_files(order: list[int]) -> Non
         require_tables_of_three(adapter.tabulate(named, "y", "p_*", classes=classes, by_class=True))
     with pytest.raises(Refusal, match=r"classes .* match only partly") as caught:
         adapter.tabulate(named, "y", "p_*", classes=["low", "mid", "top"])
-    assert "--" not in str(caught.value)
-
-
-def test_percentages_are_refused_in_python_s_terms() -> None:
-    percent = whole().copy()
-    percent[PROBS] *= 100
-    with pytest.raises(Refusal, match=r"percentages.*divide y_prob by 100") as caught:
-        tabulate(collection(of=percent))
     assert "--" not in str(caught.value)
 
 
@@ -222,14 +179,6 @@ def test_equal_mass_exactly_in_two(client: Any) -> None:
     expected = one_process(bins=tn.EqualMass(10))
     assert tabulate(collection(4), bins=tn.EqualMass(10), exact=True) == expected
     assert tabulate(collection(3), bins=tn.EqualMass(10), exact=True, client=client, retries=1) == expected
-
-
-@pytest.mark.parametrize("engine", ["portable", pytest.param("compiled", marks=pytest.mark.compiled)])
-def test_equal_mass_exactly_with_each_engine(engine: str) -> None:
-    for variation in ("entropy", "confidence"):
-        options: dict[str, Any] = {"variation": variation, "bins": tn.EqualMass(10)}
-        made = adapter.tabulate(collection(4), "y", "p_*", exact=True, engine=engine, **options)
-        assert made == one_process(**options)
 
 
 def test_exact_edges_of_a_measure_below_zero() -> None:
@@ -359,18 +308,6 @@ def test_a_worker_that_is_killed_changes_nothing(tmp_path: Path) -> None:
     assert killing.is_gone
     assert killing.pid not in killing.survivors
     assert table == one_process(variation=measure)
-
-
-def test_a_worker_that_is_killed_while_it_sums_clusters_changes_nothing(tmp_path: Path) -> None:
-    with dask_client() as client:
-        workers = set(client.run(lambda: __import__("os").getpid()).values())
-        killing = require_clusters_under_fire(
-            lambda data, **how: adapter.assess(data, "y", "p_*", client=client, **how),
-            lambda who: collection(6, whole().assign(who=who)),
-            tmp_path,
-            lambda command: "multiprocessing" in command,
-        )
-    assert killing.pid in workers
 
 
 def test_arrays_of_different_lengths() -> None:

@@ -10,13 +10,8 @@ import numpy as np
 import pytest
 from partitioned import (
     GROUP,
-    N_ROWS,
-    collection,
-    example,
     one_process,
     require_tables_by_class,
-    require_tables_of_three,
-    three_classes,
     whole,
 )
 from partitioned import dask_tabulate as tabulate
@@ -86,19 +81,6 @@ def test_a_bad_row_is_named_by_its_file_and_number(client: Any, shards: Path, tm
         tabulate([str(shards / "a.parquet"), str(tmp_path / "bad.parquet")], client=client)
 
 
-def test_files_of_other_columns_are_refused(shards: Path, tmp_path: Path) -> None:
-    whole().assign(p_11=0.0).to_parquet(tmp_path / "more.parquet")
-    with pytest.raises(Refusal, match=r"more\.parquet has the probability column 'p_11', which .*a\.parquet"):
-        tabulate([str(shards / "a.parquet"), str(tmp_path / "more.parquet")])
-
-
-def test_further_files_are_matched_to_the_first_by_name(tmp_path: Path) -> None:
-    three_classes([0, 1, 2])[:250].to_parquet(tmp_path / "a.parquet")
-    three_classes([2, 0, 1])[250:].to_csv(tmp_path / "b.csv", index=False)
-    paths = [str(tmp_path / "a.parquet"), str(tmp_path / "b.csv")]
-    require_tables_of_three(adapter.tabulate(paths, "y", "p_*", by_class=True))
-
-
 @pytest.mark.parametrize(
     ("paths", "message"),
     [
@@ -129,15 +111,3 @@ def test_a_file_that_a_worker_cannot_see(shards: Path, tmp_path: Path) -> None:
         local_source(found),
     ):
         pass
-
-
-def test_the_example_of_the_page_runs(client: Any, shards: Path) -> None:
-    names = {
-        "frame": collection().rename(columns={"g": "hospital"}),
-        "paths": [str(path) for path in shards.iterdir()],
-        "client": client,
-    }
-    exec(example("Dask"), names)
-    table: Any = names["table"]
-    assert table.n_rows == names["result"].table.n_rows == N_ROWS
-    assert sum(names["tables"].values()) == table

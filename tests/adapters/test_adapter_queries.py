@@ -1,8 +1,6 @@
 """Lazy queries are run in batches, and give the tables of all rows at once, to the bit."""
 
 import re
-import subprocess
-import sys
 from typing import Any
 
 import numpy as np
@@ -207,26 +205,6 @@ def test_other_data_are_refused() -> None:
         tn.assess(Y_TRUE, relation(whole()))
 
 
-def test_relations_of_older_versions() -> None:
-    """Before DuckDB 1.4 the reader has another name."""
-
-    class Older:
-        def __init__(self, newer: Any) -> None:
-            self.newer = newer
-
-        def project(self, columns: str) -> "Older":
-            return Older(self.newer.project(columns))
-
-        def limit(self, rows: int) -> "Older":
-            return Older(self.newer.limit(rows))
-
-        def fetch_record_batch(self, rows: int) -> Any:
-            return self.newer.to_arrow_reader(rows)
-
-    Older.__module__ = "duckdb.duckdb"
-    assert tabulate(Older(relation(whole()))) == one_process()
-
-
 def test_a_lazy_frame_without_batches_is_refused() -> None:
     older = type("LazyFrame", (), {"__module__": "polars.lazyframe.frame"})()
     with pytest.raises(tn.Refusal, match="install a newer one"):
@@ -258,47 +236,3 @@ def test_batches_are_consumed_one_by_one() -> None:
     assert len(made) == total
     assert ahead[0] < total / 2, ahead
     assert len(set(ahead)) > 5, ahead
-
-
-MEMORY = """
-import resource, sys
-from trueness.adapters import queries
-n = int(sys.argv[1])
-{query}
-table = queries.tabulate(query, "y", "p_*")
-assert table.n_rows == n
-print(resource.getrusage(resource.RUSAGE_SELF).ru_maxrss // 1024)
-"""
-DUCKDB = """
-import duckdb
-query = duckdb.sql(
-    f"select range % 3 as y, (range % 100) / 200 as p_0, 0.25::double as p_1, 0.75 - (range % 100) / 200 as p_2 "
-    f"from range({n})"
-)
-"""
-POLARS = """
-import polars as pl
-from polars.io.plugins import register_io_source
-
-def rows(*_):
-    for start in range(0, n, 100_000):
-        i = pl.int_range(start, start + 100_000, eager=True)
-        yield pl.DataFrame({"y": i % 3, "p_0": i % 100 / 200, "p_1": 0.25 + 0 * i, "p_2": 0.75 - i % 100 / 200})
-
-query = register_io_source(rows, schema={"y": pl.Int64, "p_0": pl.Float64, "p_1": pl.Float64, "p_2": pl.Float64})
-"""
-QUERIES = {"duckdb": DUCKDB, "polars": POLARS}
-
-
-@pytest.mark.parametrize("library", QUERIES)
-def test_memory_does_not_grow_with_the_rows(library: str) -> None:
-    """Fifteen million rows of y and p are 480 MB; Polars computes batches ahead, which the first fifteen fill."""
-
-    def megabytes(n_rows: int) -> int:
-        code = MEMORY.replace("{query}", QUERIES[library])
-        run = subprocess.run(
-            [sys.executable, "-c", code, str(n_rows)], capture_output=True, text=True, check=True
-        )
-        return int(run.stdout.split()[-1])  # DuckDB may print its progress before
-
-    assert megabytes(30_000_000) - megabytes(15_000_000) < 160

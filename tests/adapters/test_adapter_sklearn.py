@@ -149,37 +149,6 @@ def test_a_class_missing_from_the_model_is_named() -> None:
         vce_scorer(model, x, y)
 
 
-@needs_sklearn
-def test_grid_search_on_digits_finds_the_calibrated_model() -> None:
-    """k nearest neighbours: with one neighbour every prediction is certain, with many it is not."""
-    from sklearn.datasets import load_digits
-    from sklearn.model_selection import GridSearchCV
-    from sklearn.neighbors import KNeighborsClassifier
-    from sklearn.pipeline import make_pipeline
-    from sklearn.preprocessing import StandardScaler
-
-    from trueness.adapters.sklearn import CalibrationScorer
-
-    x, y = load_digits(return_X_y=True)
-    x = x + np.random.default_rng(0).normal(0, 6, x.shape)  # or the digits would be too easy to classify
-    model = make_pipeline(StandardScaler(), KNeighborsClassifier())
-    grid = {"kneighborsclassifier__n_neighbors": [1, 3, 10, 100]}
-    search = GridSearchCV(model, grid, scoring=CalibrationScorer("vce", ties="split"), cv=3).fit(x, y)
-    by_hand = []
-    for neighbours in grid["kneighborsclassifier__n_neighbors"]:
-        from sklearn.model_selection import StratifiedKFold
-
-        model.set_params(kneighborsclassifier__n_neighbors=neighbours)
-        errors = []
-        for train, test in StratifiedKFold(3).split(x, y):
-            y_prob = model.fit(x[train], y[train]).predict_proba(x[test])
-            errors.append(tn.vce(y[test], y_prob, ties="split"))
-        by_hand.append(-np.mean(errors))
-    assert search.cv_results_["mean_test_score"] == pytest.approx(by_hand, abs=1e-12)
-    assert search.best_index_ == int(np.argmax(by_hand))
-    assert search.best_params_["kneighborsclassifier__n_neighbors"] not in (1, 100)
-
-
 # Assessments
 
 

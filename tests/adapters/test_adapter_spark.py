@@ -1,35 +1,26 @@
 """Spark: the table of one process, whatever the partitions and which worker dies; rows never reach the driver."""
 
 import os
-import re
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
-import numpy as np
 import pytest
 from partitioned import (
     GROUP,
     N_CLASSES,
     N_ROWS,
-    NAMES,
     PROBS,
     RESULT_BYTES,
-    THREE_TRUE,
-    WEIGHT,
     Y_PROB,
     Y_TRUE,
     Killing,
     deadly,
-    example,
     of_group,
     one_process,
     require_clusters,
-    require_clusters_under_fire,
     require_tables_by_class,
-    require_tables_of_three,
     spark_session,
-    three_classes,
     whole,
 )
 
@@ -92,22 +83,6 @@ def test_equal_mass_by_the_grid(data: Any) -> None:
     assert tabulate(data, bins=tn.EqualMass(10)) == expected
 
 
-@pytest.mark.parametrize(
-    "options",
-    [
-        {"bins": 7, "ties": "split"},
-        {"variation": tn.Variation("mine", lambda x: 1 - (x**2).sum(axis=-1), range=(0, 1))},
-    ],
-    ids=["ties", "own measure"],
-)
-def test_the_row_options_mean_the_same(data: Any, options: dict[str, Any]) -> None:
-    assert tabulate(data, **options) == one_process(**options)
-
-
-def test_weights_agree_to_rounding(data: Any) -> None:
-    assert tabulate(data, sample_weight="w").isclose(one_process(sample_weight=WEIGHT))
-
-
 def test_array_and_vector_columns(session: Any, data: Any) -> None:
     from pyspark.ml.functions import array_to_vector
 
@@ -122,35 +97,6 @@ def test_array_and_vector_columns(session: Any, data: Any) -> None:
 def test_names_with_characters_of_sql(data: Any) -> None:
     odd = data.withColumnsRenamed({name: f"p.`{name}` x" for name in PROBS} | {"y": "the.label"})
     assert adapter.tabulate(odd, "the.label", "p.*", classes="index") == one_process()
-
-
-def test_labels_may_be_names(session: Any, data: Any) -> None:
-    from pyspark.sql import functions
-
-    named = data.withColumn("y", functions.concat(functions.lit("c"), functions.col("y").cast("string")))
-    classes = [f"c{c}" for c in range(N_CLASSES)]
-    assert tabulate(named, classes=classes) == one_process()
-
-
-@pytest.mark.parametrize("order", [[0, 1, 2], [2, 0, 1]])
-def test_columns_belong_to_classes_by_the_rule_of_files(session: Any, order: list[int]) -> None:
-    """Numbers count the columns in the order of the frame; names are matched, with classes= or without."""
-    numbered = session.createDataFrame(three_classes(order, np.argsort(order)[THREE_TRUE]))
-    require_tables_of_three(adapter.tabulate(numbered, "y", "p_*", by_class=True))
-    named = session.createDataFrame(three_classes(order, np.array(NAMES)[THREE_TRUE]))
-    for classes in (None, NAMES[::-1]):
-        require_tables_of_three(adapter.tabulate(named, "y", "p_*", classes=classes, by_class=True))
-    with pytest.raises(Refusal, match="match only partly"):
-        adapter.tabulate(named, "y", "p_*", classes=["low", "mid", "top"])
-
-
-def test_combinations_of_columns_are_groups(session: Any) -> None:
-    data = three_classes([0, 1, 2])
-    expected = tn.assess(
-        data["y"], data[["p_low", "p_mid", "p_high"]], groups=data[["site", "sex"]], classes="index", rng=5
-    )
-    frame = session.createDataFrame(data)
-    assert adapter.assess(frame, "y", "p_*", groups=["site", "sex"], rng=5) == expected
 
 
 def test_assess_gives_the_answer_of_one_process(data: Any) -> None:
@@ -199,21 +145,6 @@ def test_a_bad_row_is_named_by_its_file_and_number(session: Any, tmp_path: Path)
     assert "--" not in str(caught.value)
     with pytest.raises(Refusal, match=r"^partition \d+, row \d+: y_prob is 7\.0 in class 3"):
         tabulate(data.repartition(3))  # after a shuffle the file is unknown
-
-
-@pytest.mark.parametrize(
-    ("how", "error", "message"),
-    [
-        ({"label": "labls"}, Refusal, "no column 'labls'"),
-        ({"probs": "q_*"}, Refusal, "no column 'q_*'"),
-        ({"groups": 3}, TypeError, "groups must be the name of a column, or a list of names, got int"),
-        ({"bin": 3}, TypeError, "unexpected argument 'bin'; did you mean 'bins'?"),
-        ({"bins": tn.EqualMass(3), "exact": True}, ValueError, "exact=True is not supported on Spark"),
-    ],
-)
-def test_wrong_arguments(data: Any, how: dict[str, Any], error: type[Exception], message: str) -> None:
-    with pytest.raises(error, match=re.escape(message)):
-        adapter.tabulate(data, **{"label": "y", "probs": "p_*"} | how)
 
 
 def test_data_in_memory_are_not_for_spark() -> None:
@@ -293,30 +224,3 @@ def test_a_python_worker_that_is_killed_changes_nothing(session: Any, data: Any,
     assert killing.pid not in {os.getpid(), *killing.survivors}
     assert sum(stage.numFailedTasks for stage in stages if stage) == 1
     assert table == one_process(variation=measure)
-
-
-def test_a_python_worker_that_is_killed_while_it_sums_clusters_changes_nothing(
-    session: Any, tmp_path: Path
-) -> None:
-    require_clusters_under_fire(
-        lambda data, **how: adapter.assess(data, "y", "p_*", **how),
-        lambda who: session.createDataFrame(whole().assign(who=who)).repartition(4),
-        tmp_path,
-        lambda command: "pyspark" in command,
-    )
-
-
-def test_the_frame_has_the_rows_in_another_order_of_columns() -> None:
-    assert np.array_equal(whole()[PROBS].to_numpy(), Y_PROB)
-    assert list(whole().columns).index("p_10") < list(whole().columns).index("p_2")
-
-
-def test_the_example_of_the_page_runs(session: Any, data: Any) -> None:
-    names = {
-        "frame": data.withColumnRenamed("g", "hospital"),
-        "paths": data.inputFiles(),
-        "session": session,
-    }
-    exec(example("Spark"), names)
-    table: Any = names["table"]
-    assert table.n_rows == names["result"].table.n_rows == N_ROWS

@@ -11,17 +11,10 @@ from typing import Any
 import pytest
 from partitioned import (
     GROUP,
-    WEIGHT,
     Y_PROB,
     Y_TRUE,
-    Killing,
-    deadly,
-    of_group,
     one_process,
-    require_tables_by_class,
-    require_tables_of_three,
     spark_session,
-    three_classes,
     whole,
 )
 
@@ -87,26 +80,6 @@ def test_assess_gives_the_answer_of_one_process(session: Any, shards: Path) -> N
     assert found == expected
 
 
-def test_tables_by_class(session: Any, shards: Path) -> None:
-    require_tables_by_class(lambda **options: tabulate(paths_in(shards), session=session, **options))
-
-
-def test_weights_agree_to_rounding(session: Any, shards: Path) -> None:
-    table = tabulate(paths_in(shards), sample_weight="w", session=session)
-    assert table.isclose(one_process(sample_weight=WEIGHT))
-
-
-def test_many_pieces_are_added_in_a_tree(
-    session: Any, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.setattr("trueness.partitions.files.PIECE_BYTES", 1)
-    monkeypatch.setattr(adapter, "FAN_IN", 3)  # 8 pieces, then 3
-    for number in range(8):
-        whole()[number * 375 : (number + 1) * 375].to_parquet(tmp_path / f"{number}.parquet")
-    tables = tabulate(tmp_path, groups="g", session=session)
-    assert tables == {name: of_group(name) for name in ("north", "süd, east", "west")}
-
-
 def test_paths_of_fsspec(session: Any, shards: Path, tmp_path: Path) -> None:
     with zipfile.ZipFile(tmp_path / "all.zip", "w") as archive:
         for path in shards.iterdir():
@@ -114,12 +87,6 @@ def test_paths_of_fsspec(session: Any, shards: Path, tmp_path: Path) -> None:
     where = f"zip://*.*::{tmp_path}/all.zip"
     assert tabulate(where, session=session) == one_process()
     assert tabulate(where, session=session, storage_options={"zip": {"mode": "r"}}) == one_process()
-
-
-def test_further_files_are_matched_to_the_first_by_name(session: Any, tmp_path: Path) -> None:
-    three_classes([0, 1, 2])[:250].to_parquet(tmp_path / "a.parquet")
-    three_classes([2, 0, 1])[250:].to_csv(tmp_path / "b.csv", index=False)
-    require_tables_of_three(adapter.tabulate(paths_in(tmp_path), "y", "p_*", by_class=True, session=session))
 
 
 # What is refused
@@ -196,13 +163,3 @@ def test_a_worker_returns_one_row_for_each_piece(shards: Path, tmp_path: Path) -
 
 
 # Faults
-
-
-def test_a_python_worker_that_is_killed_changes_nothing(session: Any, shards: Path, tmp_path: Path) -> None:
-    measure = deadly(tmp_path)
-    with Killing(tmp_path, lambda command: "pyspark" in command) as killing:
-        table = tabulate(shards, variation=measure, session=session)
-    assert killing.was_alive
-    assert killing.is_gone
-    assert killing.pid not in killing.survivors
-    assert table == one_process(variation=measure)

@@ -5,11 +5,10 @@ import os
 import subprocess
 import sys
 from concurrent.futures import ProcessPoolExecutor
-from itertools import cycle, pairwise
+from itertools import pairwise
 from pathlib import Path
 
 import numpy as np
-import pytest
 from partitioned import N_ROWS, Y_PROB, Y_TRUE, one_process
 
 import trueness as tn
@@ -47,17 +46,6 @@ def test_saved_tables_merge_in_any_order_and_after_a_second_try(tmp_path: Path) 
     assert sum(tn.CalibrationTable.load(path) for path in paths) == one_process()
 
 
-@pytest.mark.compiled
-def test_both_engines_in_processes_give_one_table(tmp_path: Path) -> None:
-    with pool() as workers:
-        options = [{"engine": engine, "n_threads": 1} for engine in ("compiled", "portable", "auto")]
-        jobs = [
-            workers.submit(tn.tabulate, Y_TRUE[some], Y_PROB[some], **how)
-            for some, how in zip(SHARDS, cycle(options), strict=False)
-        ]
-        assert sum(job.result() for job in jobs) == one_process()
-
-
 def test_an_array_of_jobs_and_a_merge(tmp_path: Path) -> None:
     """As a Slurm array does it: one command for each shard, one at the end."""
     for number, some in enumerate(SHARDS):
@@ -84,18 +72,3 @@ def test_an_array_of_jobs_and_a_merge(tmp_path: Path) -> None:
     merged = [*command, "merge", *(f"shard-{number}.json" for number in range(len(SHARDS))), "-o", "all.json"]
     subprocess.run(merged, cwd=tmp_path, check=True, stdout=subprocess.DEVNULL)
     assert tn.CalibrationTable.load(tmp_path / "all.json") == one_process()
-
-
-def test_tables_of_other_bins_or_another_schema_are_refused(tmp_path: Path) -> None:
-    one_process().save(tmp_path / "ten.json")
-    one_process(bins=11).save(tmp_path / "eleven.json")
-    later = (tmp_path / "ten.json").read_text().replace('"schema": 3', '"schema": 99')
-    (tmp_path / "later.json").write_text(later)
-    for other, reason in (("eleven.json", "bins differs"), ("later.json", "schema 99")):
-        run = subprocess.run(
-            [sys.executable, "-m", "trueness", "merge", "ten.json", other, "-o", "all.json"],
-            cwd=tmp_path, capture_output=True, text=True, check=False,
-        )  # fmt: skip
-        assert run.returncode == 2
-        assert reason in run.stderr
-        assert not (tmp_path / "all.json").exists()

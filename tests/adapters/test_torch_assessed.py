@@ -1,8 +1,6 @@
 """Debiased metrics, and all metrics in one pass: the numbers are those of `assess` on the same rows."""
 
 import math
-import pickle
-from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -68,19 +66,6 @@ def _inference(options: dict[str, Any]) -> dict[str, Any]:
 
 
 @torch_only
-@pytest.mark.parametrize("name", SINGLE)
-@pytest.mark.parametrize("variation", ["entropy", "confidence", "iqv"])
-def test_debiased_values_are_those_of_the_table(name: str, variation: str) -> None:
-    rows, labels = tensors(4, 300)
-    metric = filled(metric_of(name, 4, 8, variation, rng=3), rows, labels)
-    table = tn.tabulate(labels, rows, bins=8, variation=variation)
-    estimate = getattr(tn.assess_table(table, rng=3), SINGLE[name])
-    assert value_of(metric) == pytest.approx(estimate.debiased, abs=1e-12)
-    # The gaps of a linear measure have no bias, and their noise cancels in the net gap.
-    assert (value_of(metric) == estimate.value) == (name == "NetGap" and variation == "confidence")
-
-
-@torch_only
 @pytest.mark.parametrize("name", NAMES)
 @pytest.mark.parametrize("dtype", ["float32", "float16", "bfloat16"])
 def test_lower_precision(name: str, dtype: str) -> None:
@@ -97,29 +82,6 @@ def test_lower_precision(name: str, dtype: str) -> None:
     assert metric.table == tn.tabulate(labels, rows)
     expected = numbers_of(result) if name == "CalibrationMetric" else getattr(result, SINGLE[name]).debiased
     assert value_of(metric) == expected
-
-
-@torch_only
-@pytest.mark.parametrize("name", NAMES)
-def test_merged_copied_saved_and_reset(name: str, tmp_path: Path) -> None:
-    import torch
-
-    rows, labels = tensors(4)
-    one, other, whole = (metric_of(name, 4, resamples=199) for _ in range(3))
-    filled(one, rows[:100], labels[:100])
-    filled(other, rows[100:], labels[100:])
-    filled(whole, rows, labels)
-    for copy in (pickle.loads(pickle.dumps(one)), one.clone()):
-        assert value_of(copy) == value_of(one)
-    torch.save(one.state_dict(), tmp_path / "one.pt")
-    one.merge_state(other)
-    assert value_of(one) == value_of(whole)
-    one.reset()
-    one.load_state_dict(torch.load(tmp_path / "one.pt", weights_only=True))
-    filled(one, rows[100:], labels[100:])
-    assert value_of(one) == value_of(whole)
-    with pytest.raises(ValueError, match="was saved by a metric with other classes, bins"):
-        metric_of(name, 4, 11).load_state_dict(one.state_dict())
 
 
 @torch_only
@@ -164,22 +126,6 @@ def test_a_batch_of_ignored_rows() -> None:
 
 
 @torch_only
-@pytest.mark.parametrize("name", ["VariationCalibrationError", "ClasswiseCalibrationError", "NetGap"])
-def test_all_rows_are_ignored(name: str) -> None:
-    """A batch has the value NaN, but there is no value of all batches; further rows count."""
-    import torch
-
-    rows, labels = tensors(3)
-    metric = metric_of(name, 3, ignore_index=-100)
-    for _ in range(2):
-        assert math.isnan(metric(rows[:4], torch.full((4,), -100)).item())
-    with pytest.raises(ValueError, match="all rows have the label of ignore_index, -100; check the targets"):
-        metric.compute()
-    metric.update(rows, labels)
-    assert value_of(metric) == value_of(filled(metric_of(name, 3), rows, labels))
-
-
-@torch_only
 def test_a_collection_shares_states_and_merges_names() -> None:
     from torchmetrics import MetricCollection
 
@@ -220,61 +166,6 @@ def test_a_tracker_finds_the_best_epoch() -> None:
     best, epoch = tracker.best_metric(return_step=True)
     assert epoch["vce_debiased"] == epoch["ece_debiased"] == 1
     assert best["vce_debiased"] < 0.02
-
-
-@torch_only
-@pytest.mark.lightning
-@pytest.mark.filterwarnings("ignore")  # Lightning has advice on workers, loggers and checkpoints
-def test_lightning_logs_the_dict_and_stops_early(tmp_path: Path) -> None:
-    import lightning
-    import torch
-    from lightning.pytorch.callbacks import EarlyStopping
-    from torch.utils.data import DataLoader, TensorDataset
-
-    rows, labels = tensors(3, 600)
-
-    class Net(lightning.LightningModule):
-        def __init__(self) -> None:
-            super().__init__()
-            self.power = torch.nn.Parameter(torch.tensor(1.0, dtype=torch.float64))
-            self.calibration = metric_of("CalibrationMetric", 3, from_logits=True, resamples=199)
-            self.seen: list[dict[str, float]] = []
-
-        def training_step(self, batch: Any, _: int) -> Any:
-            return torch.nn.functional.cross_entropy(self.power * batch[0], batch[1])
-
-        def validation_step(self, batch: Any, _: int) -> None:
-            self.calibration.update(self.power * batch[0], batch[1])
-
-        def on_validation_epoch_end(self) -> None:
-            numbers = self.calibration.compute()
-            self.log_dict(numbers)
-            self.seen.append({name: one.item() for name, one in numbers.items()})
-            self.calibration.reset()
-
-        def configure_optimizers(self) -> Any:
-            return torch.optim.SGD(self.parameters(), 0.5)
-
-    data = DataLoader(TensorDataset(rows.log(), labels), 200)
-    net = Net()
-    stop = EarlyStopping("vce_debiased", patience=2)
-    trainer = lightning.Trainer(
-        max_epochs=4,
-        accelerator="cpu",
-        callbacks=[stop],
-        logger=False,
-        enable_checkpointing=False,
-        enable_progress_bar=False,
-        enable_model_summary=False,
-        default_root_dir=tmp_path,
-        num_sanity_val_steps=0,
-    )
-    trainer.fit(net, data, data)
-    assert set(net.seen[-1]) <= set(trainer.callback_metrics)
-    assert trainer.callback_metrics["vce_debiased"].item() == pytest.approx(
-        net.seen[-1]["vce_debiased"], abs=1e-7
-    )
-    assert stop.best_score.item() == pytest.approx(min(one["vce_debiased"] for one in net.seen), abs=1e-7)
 
 
 @torch_only

@@ -8,7 +8,6 @@ from table_counts import equal_counts
 from torch_metrics import metric_of, tensors, torch_only
 
 import trueness as tn
-from trueness.adapters._integer_words import sums_of
 
 
 @torch_only
@@ -159,39 +158,6 @@ def test_a_measure_of_your_own() -> None:
 
 
 @torch_only
-@pytest.mark.parametrize("n_bins", [10, 50])
-@pytest.mark.parametrize("n_classes", [4, 20])
-def test_bad_rows_of_a_batch_that_threads_share(
-    n_classes: int, n_bins: int, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    """Each is found where it is, and the rows before and behind it count."""
-    import torch
-
-    monkeypatch.setattr(torch, "get_num_threads", lambda: 2)
-    rows, labels = tensors(n_classes, 2**20 // n_classes + 5)
-    bad = [0, 77, len(rows) // 3, len(rows) // 2, len(rows) - 1]
-    spoilt, wrong = rows.clone(), labels.clone()
-    spoilt[bad[:2], 0] = torch.nan
-    spoilt[bad[2], 1] = -0.1
-    spoilt[bad[3]] *= 0.9
-    wrong[bad[4]] = n_classes
-    metric = metric_of(num_classes=n_classes, n_bins=n_bins, confidence_bins=15)
-    good = torch.ones(len(rows), dtype=torch.bool)
-    metric.update(rows, labels)
-    metric.update(spoilt, wrong)
-    good[bad] = False
-    with pytest.raises(
-        ValueError, match=r"2 have .* not finite; 1 has .* outside \[0, 1\] .*1 has a sum .*1 has a label "
-    ):
-        metric.compute()
-    expected = metric_of(num_classes=n_classes, n_bins=n_bins, confidence_bins=15)
-    expected.update(rows, labels)
-    expected.update(rows[good], labels[good])
-    assert torch.equal(metric.bins, expected.bins)
-    assert torch.equal(metric.totals[:-4], expected.totals[:-4])
-
-
-@torch_only
 def test_labels_of_any_whole_type_and_an_ignored_one_that_it_cannot_hold() -> None:
     """In torch 156 as uint8 equals -100."""
     import torch
@@ -206,48 +172,3 @@ def test_labels_of_any_whole_type_and_an_ignored_one_that_it_cannot_hold() -> No
             ValueError, match="1 of 3000 rows is invalid: 1 has probabilities that are not finite"
         ):
             metric.compute()
-
-
-@torch_only
-@pytest.mark.parametrize("n_classes", [2**7, 2**7 + 1, 2**8 + 1, 2**15 + 1])
-def test_labels_at_the_ends_of_every_integer_type(n_classes: int) -> None:
-    import torch
-
-    rows = torch.zeros((2, n_classes), dtype=torch.float32)
-    rows[:, 0] = 1.0
-    for dtype in (torch.int8, torch.int16, torch.int32, torch.int64, torch.uint8):
-        ends = torch.iinfo(dtype)
-        for label in {ends.min, -1, 0, n_classes - 1, n_classes, ends.max}:
-            if not ends.min <= label <= ends.max:
-                continue
-            metric = metric_of(num_classes=n_classes, n_bins=1)
-            metric.update(rows, torch.tensor([0, label], dtype=dtype))
-            good = 0 <= label < n_classes
-            assert metric.totals[-4:].tolist() == [0, 0, 0, int(not good)], (dtype, label)
-            if good:
-                assert metric.table.accuracy == (1.0 if label == 0 else 0.5)
-
-
-@torch_only
-def test_sums_near_the_tolerance_never_raise_in_an_update() -> None:
-    import torch
-
-    rows, labels = tensors(31, 400)
-    jitter = torch.randint(-4, 5, (400, 1), generator=torch.Generator().manual_seed(0))
-    side = 1.0 - 2.0 * (torch.arange(400)[:, None] % 2).double()
-    rows *= 1 + (1e-5 + 4 * 31 * 2.0**-52) * side + jitter * 2.0**-53
-    metric, one_by_one = metric_of(num_classes=31), metric_of(num_classes=31)
-    metric.update(rows, labels)
-    for row, label in zip(rows.split(1), labels.split(1), strict=True):
-        one_by_one.update(row, label)
-        one_by_one.state_dict()  # nothing waits
-    spec = metric.input.calibration_specs[0]
-    tables = [
-        tn.CalibrationTable(spec, sums_of(some.bins.numpy(), some.totals.numpy(), spec))
-        for some in (metric, one_by_one)
-    ]
-    assert tables[0] == tables[1]
-    assert torch.equal(metric.totals[-4:], one_by_one.totals[-4:])
-    counts, sums = metric.totals[-4:].tolist(), int(metric.bins[:, 0].sum())
-    assert sum(counts) + sums == 400
-    assert 40 < counts[2] == sum(counts) < 360

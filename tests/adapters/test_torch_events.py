@@ -4,7 +4,6 @@ import pickle
 from pathlib import Path
 from typing import Any
 
-import numpy as np
 import pytest
 from torch_metrics import metric_of, tensors, torch_only
 
@@ -87,45 +86,6 @@ def test_the_classwise_error_is_that_of_the_function(norm: str, weights: str | N
         metric = metric_of("ClasswiseCalibrationError", n_classes, n_bins, weights, norm=norm)
         expected = tn.cwece(labels, rows, bins=n_bins, weights=weights, norm=norm)
         assert filled(metric, rows, labels).compute().item() == pytest.approx(expected, abs=1e-12)
-
-
-@torch_only
-def test_the_small_vectors() -> None:
-    """The rows T of the specification, of which the value was computed with exact arithmetic."""
-    import torch
-    from test_event_metrics import LABELS, ROWS
-
-    for weights, value in ((None, 0.210833333333), ("expected", 0.21096875), ("observed", 0.2071875)):
-        metric = metric_of("ClasswiseCalibrationError", 3, 5, weights)
-        assert metric(torch.tensor(ROWS), torch.tensor(LABELS)).item() == pytest.approx(value, abs=1e-12)
-    metric = metric_of("EventCalibrationError", 3, 5, 2)
-    assert metric(torch.tensor(ROWS), torch.tensor(LABELS)).item() == pytest.approx(0.1675, abs=1e-12)
-
-
-@torch_only
-@pytest.mark.parametrize("n_bins", [10, 15])
-@pytest.mark.parametrize("norm", ["l1", "l2", "max"])
-def test_torchmetrics_agrees(n_bins: int, norm: str) -> None:
-    """On random rows, which are on no edge; it bins in [0, 1] as events are, and computes the top label in float32."""
-    from torchmetrics.classification import BinaryCalibrationError, MulticlassCalibrationError
-    from torchmetrics.functional.classification import binary_calibration_error
-
-    rows, labels = tensors(2, 2000)
-    event = metric_of("EventCalibrationError", n_bins=n_bins, norm=norm)
-    theirs = BinaryCalibrationError(n_bins, norm)
-    given = rows[:, 1].contiguous()
-    assert event(given, labels).item() == pytest.approx(theirs(given, labels).item(), abs=1e-6)
-
-    rows, labels = tensors(4, 2000)
-    top = metric_of("EventCalibrationError", 4, n_bins, "top", norm=norm)
-    theirs = MulticlassCalibrationError(4, n_bins, norm)
-    assert top(rows, labels).item() == pytest.approx(theirs(rows, labels).item(), abs=1e-6)
-    of_classes = [
-        binary_calibration_error(of_class.contiguous(), (labels == c).long(), n_bins, norm)
-        for c, of_class in enumerate(rows.T)
-    ]
-    classwise = metric_of("ClasswiseCalibrationError", 4, n_bins, norm=norm)
-    assert classwise(rows, labels).item() == pytest.approx(np.mean(of_classes), abs=1e-14)
 
 
 @torch_only
@@ -217,47 +177,6 @@ def test_states_are_copied_saved_merged_and_reset(name: str, tmp_path: Path) -> 
 
 
 @torch_only
-def test_a_collection_shares_sums_where_they_are_the_same_and_only_there() -> None:
-    from torchmetrics import MetricCollection
-
-    rows, labels = tensors(4)
-    metrics = MetricCollection(
-        {
-            "ten": metric_of("ClasswiseCalibrationError", 4),
-            "fifteen": metric_of("ClasswiseCalibrationError", 4, 15, "expected", norm="l2"),
-            "top": metric_of("EventCalibrationError", 4, event="top"),
-            "third": metric_of("EventCalibrationError", 4, event=2),
-            "vce": metric_of(num_classes=4, by_class=True),
-            "rce": metric_of("RankedCalibrationError", 4, by_class=True),
-            "plain": metric_of(num_classes=4),
-        }
-    )
-    filled(metrics, rows, labels)
-    values = metrics.compute()
-    assert sorted(map(sorted, metrics.compute_groups.values())) == [
-        ["fifteen", "ten"],
-        ["plain"],
-        ["rce", "vce"],
-        ["third"],
-        ["top"],
-    ]
-    assert values["fifteen"].item() == pytest.approx(
-        tn.cwece(labels, rows, bins=15, weights="expected", norm="l2"), abs=1e-12
-    )
-    assert metrics["rce"].class_table == metrics["ten"].table
-
-
-@torch_only
-def test_memory_is_that_of_the_cells() -> None:
-    """Four integers for each of 72 cells and class; of an event 5026 cells and twelve more."""
-    classwise, event = metric_of("ClasswiseCalibrationError", 4), metric_of("EventCalibrationError")
-    for metric, n_words in ((classwise, 4 * 4 * 72), (event, 4 * 5026 + 12)):
-        assert sum(state.numel() for state in metric.metric_state.values()) == n_words + 4 + 8
-    metric = metric_of(num_classes=4, by_class=True)
-    assert metric.events.shape == (4, 4 * 72)
-
-
-@torch_only
 def test_shapes_of_maps_and_of_binary_tasks() -> None:
     rows, labels = tensors(5, 2 * 6 * 7)
     metric = metric_of("ClasswiseCalibrationError", 5)
@@ -268,21 +187,6 @@ def test_shapes_of_maps_and_of_binary_tasks() -> None:
         metric = metric_of(name, task="binary")
         metric.update(rows[:, 1].reshape(6, 10), labels.reshape(6, 10).bool())
         agree(metric.table, tn.tabulate_events(labels, rows[:, 1]))
-
-
-@torch_only
-def test_all_tables_of_a_metric_are_assessed_as_those_of_the_rows() -> None:
-    rows, labels = tensors(4)
-    metric = filled(metric_of(num_classes=4, confidence_bins=10, by_class=True), rows, labels)
-    core = Tables.of(
-        [
-            tn.tabulate(labels, rows),
-            tn.tabulate(labels, rows, variation="confidence"),
-            tn.tabulate_events(labels, rows),
-        ]
-    )
-    assert [*metric.tables] == [*core]
-    assert tn.assess_table(metric.tables, resamples=99, rng=0) == tn.assess_table(core, resamples=99, rng=0)
 
 
 def test_the_spec_of_two_classes_has_one_event() -> None:

@@ -10,25 +10,6 @@ from trueness.refusals import InvalidValueError, Refusal
 
 
 @torch_only
-def test_segmentation_with_pixels_to_ignore() -> None:
-    import torch
-
-    rows, labels = tensors(5, 2 * 6 * 7)
-    labels[::4] = 255
-    rows[0] = float("nan")  # an ignored pixel may hold anything
-    maps = rows.reshape(2, 6, 7, 5).permute(0, 3, 1, 2)
-    metric = metric_of(num_classes=5, ignore_index=255)
-    metric.update(maps, labels.reshape(2, 6, 7))
-    kept = labels != 255
-    core = tn.tabulate(labels[kept].numpy(), rows[kept].numpy())
-    assert equal_counts(metric.table, core)
-    assert metric.table == core
-    every = torch.full((2, 6, 7), 255)
-    metric.update(maps, every)
-    assert metric.table.n_rows == core.n_rows
-
-
-@torch_only
 @pytest.mark.parametrize("from_logits", [False, True])
 def test_binary(from_logits: bool) -> None:
     rows, labels = tensors(2)

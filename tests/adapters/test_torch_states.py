@@ -1,6 +1,5 @@
 """States of a metric: computing, copying, merging, saving and sharing."""
 
-import pickle
 from pathlib import Path
 
 import pytest
@@ -42,27 +41,6 @@ def test_memory_does_not_grow() -> None:
 
 
 @torch_only
-@pytest.mark.parametrize(
-    "name", ["VariationCalibrationError", "ExpectedCalibrationError", "RankedCalibrationError"]
-)
-@pytest.mark.parametrize("norm", ["l1", "l2", "max"])
-def test_numbers_are_those_of_the_functions(name: str, norm: str) -> None:
-    rows, labels = tensors(5)
-    metric = metric_of(name, 5, norm=norm)
-    metric.update(rows, labels)
-    number = {"V": tn.vce, "E": tn.ece, "R": tn.rce}[name[0]]
-    assert metric.compute().item() == pytest.approx(
-        number(labels.numpy(), rows.numpy(), norm=norm), abs=1e-12
-    )
-    if name[0] == "R":
-        other = metric_of(name, 5, distance="w1")
-        other.update(rows, labels)
-        assert other.compute().item() == pytest.approx(
-            tn.rce(labels.numpy(), rows.numpy(), distance="w1"), abs=1e-12
-        )
-
-
-@torch_only
 def test_forward_gives_the_batch_and_keeps_the_whole() -> None:
     rows, labels = tensors(4)
     metric = metric_of(num_classes=4)
@@ -72,21 +50,6 @@ def test_forward_gives_the_batch_and_keeps_the_whole() -> None:
     whole = metric_of(num_classes=4)
     whole.update(rows, labels)
     assert metric.table == whole.table
-
-
-@torch_only
-def test_copies_and_merges() -> None:
-    rows, labels = tensors(4)
-    one, other, whole = (metric_of(num_classes=4) for _ in range(3))
-    one.update(rows[:100], labels[:100])
-    other.update(rows[100:], labels[100:])
-    whole.update(rows, labels)
-    travelled = pickle.loads(pickle.dumps(one))
-    assert travelled.table == one.table == one.clone().table
-    one.merge_state(other)
-    assert one.table == whole.table
-    with pytest.raises(ValueError, match="merge only if"):
-        one.merge_state(metric_of(num_classes=4, variation="iqv"))
 
 
 @torch_only

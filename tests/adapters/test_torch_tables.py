@@ -81,26 +81,3 @@ def test_both_tables_are_copied_saved_merged_and_reset(tmp_path: Path) -> None:
     for options in ({}, {"confidence_bins": 7}):
         with pytest.raises(ValueError, match="was saved by a metric with other classes, bins"):
             metric_of(num_classes=4, **options).load_state_dict(one.state_dict())
-
-
-@torch_only
-def test_a_collection_shares_both_tables() -> None:
-    from torchmetrics import MetricCollection
-
-    rows, labels = tensors(4)
-    metrics = MetricCollection(
-        {
-            "vce": metric_of(num_classes=4, confidence_bins=10),
-            "rce": metric_of("RankedCalibrationError", 4, confidence_bins=10),
-            "other": metric_of(num_classes=4, confidence_bins=11),
-            "plain": metric_of(num_classes=4),
-        }
-    )
-    for batch in zip(rows.split(300), labels.split(300), strict=True):
-        metrics.update(*batch)
-        metrics.compute()
-    assert sorted(map(sorted, metrics.compute_groups.values())) == [["other"], ["plain"], ["rce", "vce"]]
-    alone = metric_of(num_classes=4, confidence_bins=10)
-    alone.update(rows, labels)
-    for name in ("vce", "rce"):
-        assert (metrics[name].table, metrics[name].confidence_table) == (alone.table, alone.confidence_table)

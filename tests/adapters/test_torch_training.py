@@ -21,34 +21,6 @@ def digits() -> Any:
 
 
 @torch_only
-@pytest.mark.sklearn
-def test_a_plain_training_loop() -> None:
-    """A network on few digits, trained far too long: accuracy stays, over-confidence grows, and the metric sees it."""
-    import torch
-
-    torch.manual_seed(0)
-    (x, y), (held_x, held_y) = digits()
-    x, y = x[:200], y[:200]
-    net = torch.nn.Sequential(torch.nn.Linear(64, 64), torch.nn.ReLU(), torch.nn.Linear(64, 10))
-    optimiser = torch.optim.Adam(net.parameters(), 0.01)
-    metric = metric_of(num_classes=10, from_logits=True)
-    history = []
-    for _ in range(60):
-        torch.nn.functional.cross_entropy(net(x), y).backward()
-        optimiser.step()
-        optimiser.zero_grad()
-        metric.reset()
-        for batch in zip(held_x.split(128), held_y.split(128), strict=True):
-            metric.update(net(batch[0]), batch[1])
-        history.append(tn.signed_parts(metric.table).net)
-    with torch.no_grad():
-        logits = net(held_x)
-    assert (logits.argmax(1) == held_y).float().mean() > 0.85
-    assert metric.compute().item() == pytest.approx(tn.vce(held_y, logits, from_logits=True), abs=1e-12)
-    assert history[5] < 0 < history[-1]  # unsure at first, over-confident at last
-
-
-@torch_only
 @pytest.mark.lightning
 @pytest.mark.sklearn
 @pytest.mark.filterwarnings("ignore")  # Lightning has advice on workers, loggers and checkpoints

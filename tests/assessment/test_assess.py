@@ -4,10 +4,9 @@ import math
 from pathlib import Path
 from typing import Any, ClassVar
 
-import inference_oracle as exact
 import numpy as np
 import pytest
-from assessment_data import CLASS_TABLE, EF, ENGINES, RESULT, SITE, Y_PROB, Y_TRUE
+from assessment_data import CLASS_TABLE, EF, RESULT, SITE, Y_PROB, Y_TRUE
 
 import trueness as tn
 from trueness.rows.groups import names_of
@@ -34,16 +33,6 @@ class TestSameResultFromTables:
         tables = [tn.tabulate(Y_TRUE, Y_PROB, variation=v) for v in ("entropy", "confidence")]
         tn.CalibrationTable.save_all(tables, tmp_path / "tables.json")
         table, by_confidence = tn.CalibrationTable.load_all(tmp_path / "tables.json")
-        assert (
-            tn.assess_table(table, confidence_table=by_confidence, class_table=CLASS_TABLE, rng=3) == RESULT
-        )
-
-    def test_from_summed_tables_of_batches(self) -> None:
-        cuts = [slice(0, 1), slice(1, 700), slice(700, 1200)]
-        table, by_confidence = (
-            sum(tn.tabulate(Y_TRUE[cut], Y_PROB[cut], variation=v) for cut in cuts)
-            for v in ("entropy", "confidence")
-        )
         assert (
             tn.assess_table(table, confidence_table=by_confidence, class_table=CLASS_TABLE, rng=3) == RESULT
         )
@@ -85,18 +74,6 @@ class TestSameResultFromTables:
             assert getattr(result, name).interval == getattr(RESULT, name).interval
         assert "needs a table binned by confidence" in str(result)
 
-    @pytest.mark.parametrize("engine", ENGINES)
-    def test_values_are_those_of_the_readers(self, engine: str) -> None:
-        result = tn.assess(Y_TRUE, Y_PROB, rng=0, engine=engine)
-        assert result.vce.value == pytest.approx(tn.vce(Y_TRUE, Y_PROB), abs=1e-12)
-        assert result.ece is not None
-        assert result.ece.value == pytest.approx(tn.ece(Y_TRUE, Y_PROB), abs=1e-12)
-        assert result.uce is not None
-        assert result.uce.value == pytest.approx(tn.uce(Y_TRUE, Y_PROB), abs=1e-12)
-        assert result.rce.value == pytest.approx(tn.rce(Y_TRUE, Y_PROB), abs=1e-12)
-        assert result.rce_w1.value == pytest.approx(tn.rce(Y_TRUE, Y_PROB, distance="w1"), abs=1e-12)
-        assert result.net.value == pytest.approx(tn.signed_parts(result.table).net, abs=1e-12)
-
     def test_row_options_reach_the_table(self) -> None:
         logits = np.log(Y_PROB) + 3
         np.testing.assert_allclose(
@@ -133,15 +110,6 @@ class TestContainers:
             == self.WANT
         )
 
-    def test_lists(self) -> None:
-        assert self.same(Y_TRUE.tolist(), Y_PROB.tolist(), SITE.tolist(), self.CLUSTERS.tolist())
-        assert self.same(tuple(Y_TRUE), list(Y_PROB), tuple(SITE), self.CLUSTERS.astype(float))
-
-    def test_one_hot_labels_and_names(self) -> None:
-        assert self.same(np.eye(4)[Y_TRUE], Y_PROB, SITE.astype(object), self.CLUSTERS.astype(object))
-        names = np.array(list("wxyz"))
-        assert self.same(names[Y_TRUE], Y_PROB, SITE, self.CLUSTERS.astype(str), classes=list("wxyz"))
-
     @pytest.mark.frames
     def test_frames(self) -> None:
         import pandas as pd
@@ -167,20 +135,6 @@ class TestContainers:
         ):
             with pytest.raises(ValueError, match=r"groups has a missing value in row 1"):
                 names_of("groups", series, 3)
-
-    @pytest.mark.torch
-    def test_tensors(self) -> None:
-        import torch
-
-        assert self.same(torch.tensor(Y_TRUE), torch.tensor(Y_PROB), SITE, torch.tensor(self.CLUSTERS))
-
-    @pytest.mark.compiled
-    def test_engines_give_the_same_result(self) -> None:
-        portable, compiled = (
-            tn.assess(Y_TRUE, Y_PROB, groups=SITE, rng=3, engine=engine)
-            for engine in ("portable", "compiled")
-        )
-        assert compiled == portable
 
 
 class TestConfidenceBins:
@@ -237,17 +191,6 @@ class TestAnyMeasure:
         assert result.verdict.kind == "none"
         assert result.net.interval.low <= 0 <= result.net.interval.high
         assert result.vce.interval.low <= 1e-12
-
-    def test_noise_floor_by_all_outcomes(self, measure: Any) -> None:
-        """Nine rows at (.5, .3, .2): the mean of |V(r̄) - V(q̄)| over 55 outcomes, to the error of 9999 draws."""
-        v = tn.variations[measure] if isinstance(measure, str) else measure
-        q = [0.5, 0.3, 0.2]
-        result = tn.assess([0] * 4 + [1] * 3 + [2] * 2, [q] * 9, variation=measure, resamples=9999, rng=2)
-        law = exact.null_law(9, q, lambda r: abs(v(r) - v(q)))
-        error = 5 * exact.sd(law) / math.sqrt(9999) + 1e-12
-        assert result.vce.noise_floor == pytest.approx(exact.mean(law), abs=error)
-        p = exact.at_least(law, result.vce.value)
-        assert result.vce.p_value == pytest.approx(p, abs=5 * math.sqrt(max(p * (1 - p), 0) / 9999) + 1e-4)
 
 
 class TestWeights:

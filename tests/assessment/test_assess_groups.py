@@ -9,7 +9,7 @@ from typing import Any
 import inference_oracle as exact
 import numpy as np
 import pytest
-from assessment_data import EF, ENGINES, RESULT, SITE, Y_PROB, Y_TRUE, as_schema_2, codes, combined
+from assessment_data import EF, SITE, Y_PROB, Y_TRUE, codes, combined
 
 import trueness as tn
 from trueness.assessment._estimation import resamples_for
@@ -19,32 +19,6 @@ from trueness.table.tables import Tables
 
 
 class TestGroups:
-    @pytest.mark.parametrize("engine", ENGINES)
-    @pytest.mark.parametrize("bins", [10, EF], ids=["EW", "EF"])
-    def test_each_group_has_the_table_of_its_rows(self, engine: str, bins: Any) -> None:
-        result = tn.assess(Y_TRUE, Y_PROB, bins=bins, groups=SITE, rng=3, engine=engine, min_group_size=1)
-        assert [group.name for group in result.groups] == ["east", "north", "south"]
-        assert result.confidence_table is not None
-        for group in result.groups:
-            mine = group.name == SITE
-            assert group.n_rows == mine.sum()
-            assert group.assessment is not None
-            for table, of in (
-                (group.assessment.table, result.table),
-                (group.assessment.confidence_table, result.confidence_table),
-            ):
-                alone = tn.tabulate(
-                    Y_TRUE[mine], Y_PROB[mine], variation=of.spec.variation, bins=of.bins, engine=engine
-                )
-                assert table is not None
-                assert table == alone
-
-    def test_the_whole_is_as_without_groups(self) -> None:
-        result = tn.assess(Y_TRUE, Y_PROB, groups=SITE, rng=3)
-        assert result.vce.interval == RESULT.vce.interval
-        assert result.p_value == RESULT.p_value
-        assert result.table == RESULT.table
-
     @pytest.mark.parametrize("bins", [10, EF], ids=["EW", "EF"])
     def test_from_tables(self, bins: Any) -> None:
         want = tn.assess(Y_TRUE, Y_PROB, bins=bins, groups=SITE, rng=3, by_class=False)
@@ -170,17 +144,6 @@ class TestGroups:
         with pytest.raises(ValueError, match="groups has no columns"):
             tn.assess(Y_TRUE, Y_PROB, groups={})
 
-    @pytest.mark.frames
-    def test_combinations_of_the_columns_of_a_frame(self) -> None:
-        import pandas as pd
-        import polars as pl
-
-        half = np.arange(1200) % 2
-        want = tn.assess(Y_TRUE, Y_PROB, groups={"site": SITE, "half": half}, rng=3, resamples=99)
-        for kind in (pd.DataFrame, pl.DataFrame):
-            columns = kind({"site": SITE, "half": half})
-            assert tn.assess(Y_TRUE, Y_PROB, groups=columns, rng=3, resamples=99) == want
-
     def test_combinations_with_equal_labels_stay_separate(self) -> None:
         a, b = np.array(["x", "x, b=y"])[np.arange(1200) % 2], np.array(["y, b=z", "z"])[np.arange(1200) % 2]
         result = tn.assess(Y_TRUE, Y_PROB, groups={"a": a, "b": b}, rng=3, resamples=39)
@@ -226,26 +189,6 @@ class TestGroups:
 
 class TestManyGroups:
     """With no resample as extreme as the data, more are made until the corrected p-value can be small enough."""
-
-    def test_one_wrong_group_among_eighty(self) -> None:
-        """The smallest p-value of 999 draws, times 80, is .08."""
-        names = np.repeat(np.arange(80), 100)
-        y_true, y_prob = tn.simulate.calibrated(8000, [1.0] * 3, rng=4)
-        y_prob[:100] = np.roll(np.eye(3)[y_true[:100]], 1, axis=1) * 0.97 + 0.01
-        tables = {
-            str(name): as_schema_2(tn.tabulate(y_true[names == name], y_prob[names == name]))
-            for name in range(80)
-        }
-        result = tn.assess_table(sum(tables.values()), groups=tables)
-        wrong = next(group for group in result.groups if group.name == "0")
-        assert wrong.adjusted_p_value <= 0.05
-        assert wrong.assessment is not None
-        assert wrong.assessment.resamples > 999
-        others = [
-            group.assessment.resamples for group in result.groups if group is not wrong and group.assessment
-        ]
-        assert np.median(others) == 999
-        assert "few-resamples" not in codes(result)
 
     def test_one_wrong_group_among_many(self) -> None:
         """Some calibrated groups have the smallest p-value by chance; the wrong group is found all the same."""

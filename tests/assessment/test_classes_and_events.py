@@ -47,13 +47,6 @@ class TestVectors:
         assert tn.cwece(T_Y, T_P, bins=5, weights="expected") == close(0.21096875)
         assert tn.classwise_error(tn.tabulate_events(T_Y, T_P), 5, "observed") == close(0.2071875)
 
-    def test_p_values_of_the_ece_by_draws(self) -> None:
-        result = tn.assess(T_Y, T_P, class_bins=5, rng=0, resamples=9999).classes
-        assert result is not None
-        found = [it.ece.p_value for it in result.classes]
-        # Four standard errors of 9999 draws.
-        assert found == [pytest.approx(p, abs=0.02) for p in (0.556165564886, 0.898162397224, 1)]
-
     def test_scores(self) -> None:
         result = tn.assess(T_Y, T_P, bins=tn.Edges([0, 0.78, 1]), rng=0)
         assert result.cumulative_log_score is not None
@@ -95,90 +88,6 @@ class TestVectors:
         assert event.cox.intercept_at_slope_1.value == close(0.482938382416)
         assert (event.ici.value, event.e_max.value) == (close(0.074158244285), close(0.123540911314))
         assert (event.spread.value, event.spread.p_value) == (close(-0.342133229482), close(0.732250631244))
-
-
-class TestMisleadingBefore:
-    """What VCE, ECE and RCE cannot show, or show as something else."""
-
-    def test_an_event_ten_times_too_often(self) -> None:
-        """p = .3 where the rate is .03: under-confident by the ranks; it is forecast too often."""
-        rng = np.random.default_rng(0)
-        y_true = (rng.random(4000) < 0.03).astype(int)
-        y_prob = rng.uniform(0.25, 0.35, 4000)
-        result = tn.assess(y_true, y_prob)
-        said = str(result.verdict)
-        observed = int(y_true.sum())
-        assert said.startswith(
-            f"forecasts class 1 too often: {y_prob.sum():,.0f} expected, {observed} observed"
-        )
-        assert result.verdict.kind == "classes"
-        alone = tn.assess(y_true, y_prob, by_class=False)
-        assert alone.verdict.kind == "under-confident"
-
-    def test_ten_points_low_everywhere(self) -> None:
-        """The ranks show no evidence, because errors below and above one half cancel."""
-        rng = np.random.default_rng(1)
-        truth = rng.uniform(0.15, 0.85, 3000)
-        y_true = (rng.random(3000) < truth).astype(int)
-        result = tn.assess(y_true, truth - 0.1)
-        assert str(result.verdict).startswith("forecasts class 1 too seldom: ")
-        assert result.classes is not None
-        (it,) = result.classes.classes
-        assert it.gap.value == pytest.approx(-0.1, abs=0.03)
-        assert it.gap.p_value < 1e-20
-        old = [f for f in result.evidence if f.key in ("net", "ece")]
-        assert min(f.p_value for f in old) > it.adjusted_p_value
-
-    def test_a_class_weighted_model_of_a_rare_event(self) -> None:
-        """Trained as if the classes were balanced: odds 99 times too high at a prevalence of 1 %."""
-        rng = np.random.default_rng(2)
-        logit = rng.normal(-5.3, 1.2, 40_000)
-        y_true = (rng.random(40_000) < 1 / (1 + np.exp(-logit))).astype(int)
-        y_prob = 1 / (1 + np.exp(-(logit + math.log(99))))
-        event = tn.assess_event(y_true, y_prob)
-        assert isinstance(event, EventAssessment)
-        assert str(event.verdict).startswith("forecasts class 1 too often: ")
-        # Where most rows are forecast as class 1, the less probable class is the true one more often.
-        assert str(tn.assess(y_true, y_prob).verdict).startswith("forecasts class 1 too often: ")
-        mostly = tn.assess(y_true, 1 / (1 + np.exp(-(logit + 6))))
-        assert mostly.accuracy < 0.5
-        assert str(mostly.verdict).startswith("forecasts class 1 too often: ")
-        assert 1 / event.prevalence.odds_factor == pytest.approx(99, rel=0.15)
-        slope = event.cox.slope
-        assert abs(slope.value - 1) < 4 * slope.standard_error
-        assert event.prevalence.implied_prevalence == pytest.approx(y_true.mean(), rel=1e-6)
-
-    def test_labels_shifted_by_five_points(self) -> None:
-        rng = np.random.default_rng(3)
-        y_true, y_prob = tn.simulate.calibrated(4000, [0.3] * 10, rng=1)
-        y_true = np.where(rng.random(4000) < 0.05, 4, y_true)
-        result = tn.assess(y_true, y_prob)
-        assert str(result.verdict).startswith("class 4 is predicted too seldom: ")
-        assert result.classes is not None
-        assert result.classes.classes[4].adjusted_p_value < 1e-6
-        assert "too seldom" in result.classes.classes[4].words
-
-    def test_one_class_of_ten_over_forecast(self) -> None:
-        y_true, y_prob = tn.simulate.calibrated(6000, [0.3] * 10, rng=4)
-        y_prob = y_prob * np.where(np.arange(10) == 7, 2.5, 1.0)
-        y_prob /= y_prob.sum(axis=1, keepdims=True)
-        names = [f"c{k}" for k in range(10)]
-        result = tn.assess([names[y] for y in y_true], y_prob, classes=names)
-        assert str(result.verdict).startswith("class 'c7' is predicted too often: ")
-        assert result.classes is not None
-        assert result.classes.by_adjusted_p_value[0].name == "c7"
-
-    def test_confidence_that_depends_on_the_predicted_class(self) -> None:
-        y_true, truth = tn.simulate.calibrated(6000, [0.3] * 4, rng=5)
-        even = truth.argmax(axis=1) % 2 == 0
-        y_prob = np.where(even[:, None], tn.simulate.sharpen(truth, 1.4), tn.simulate.sharpen(truth, 1 / 1.4))
-        result = tn.assess(y_true, y_prob)
-        test = result.by_predicted_class
-        assert test is not None
-        assert test.p_value < 1e-6
-        signs = [math.copysign(1, term.value) for term in test.terms]
-        assert signs == [-1, 1, -1, 1]
-        assert result.p_value < 0.01
 
 
 class TestArguments:

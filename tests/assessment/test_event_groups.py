@@ -46,20 +46,6 @@ class TestGroups:
         (small,) = [group for group in RESULT.groups if group.assessment is None]
         assert (small.name, small.n_rows, small.reason) == ("sea", 30, "fewer than 100 rows")
 
-    def test_all_rows_are_as_without_groups(self) -> None:
-        alone = tn.assess_event(Y, P, rng=3)
-        assert isinstance(alone, tn.EventAssessment)
-        assert RESULT.table == alone.table
-        assert RESULT.in_the_large == alone.in_the_large
-        assert RESULT.ece == alone.ece
-
-    def test_other_groups_change_nothing(self) -> None:
-        two = REGION != "west"
-        fewer = tn.assess_event(Y[two], P[two], groups=REGION[two], rng=3)
-        assert isinstance(fewer, tn.EventAssessment)
-        mine, theirs = ({it.name: it.p_value for it in of.groups} for of in (RESULT, fewer))
-        assert mine["north"] == theirs["north"]
-
     def test_bins_of_equal_mass_are_those_of_all_rows(self) -> None:
         result = tn.assess_event(Y, P, groups=REGION, bins=tn.EqualMass(5), rng=3, resamples=99)
         assert isinstance(result, tn.EventAssessment)
@@ -131,12 +117,6 @@ class TestManyEvents:
         assert str(MANY.verdict).startswith("2 of 4 events are miscalibrated: pain forecast too often, ")
         assert MANY["pain"].label == "event pain"
         assert str(MANY["pain"].verdict).startswith("forecasts event pain too often")
-
-    def test_no_evidence(self) -> None:
-        result = tn.assess_event(MANY_Y[:, [0, 2]], MANY_P[:, [0, 2]], multilabel=True, resamples=99)
-        assert isinstance(result, tn.EventAssessments)
-        assert result.verdict.kind == "none"
-        assert "no evidence of miscalibration of 2 events" in str(result.verdict).lower()
 
     def test_json(self) -> None:
         content = json.loads(json.dumps(MANY.to_dict()))

@@ -50,31 +50,6 @@ class TestAssessment:
         (pair,) = tn.compare(Y_TRUE, {"a": Y_PROB, "b": Y_PROB}, resamples=39).pairs
         assert {*pair.contrasts, "first", "second"} <= {*dir(pair)}
 
-    def test_the_page_names_every_metric(self) -> None:
-        page = str(tn.assess(Y_TRUE, Y_PROB, groups=SITE, rng=3))
-        for word in (
-            "VCE",
-            "net gap",
-            "ECE",
-            "RCE",
-            "RCE W1",
-            "UCE",
-            "log-score Z",
-            "95 % interval",
-            "north",
-            "1200 rows",
-        ):
-            assert word in page
-        assert repr(RESULT) == str(RESULT)
-        assert str(RESULT.verdict) in page
-        assert RESULT.verdict.advice in page
-        assert "accuracy " in page
-        assert "Brier score " in page
-        assert "log-loss " in page
-        assert "10 bins of entropy (ECE: 10 bins of confidence)" in page
-        assert f"expected for a calibrated model: {RESULT.uce.calibrated_value:.4f}\n" in page
-        assert "centred p: each bin is compared with its mean for a calibrated model" in page
-
     def test_it_is_frozen_and_not_hashable(self) -> None:
         with pytest.raises(AttributeError):
             RESULT.level = 0.9  # type: ignore[misc]

@@ -10,7 +10,6 @@ from numpy.typing import NDArray
 
 import trueness as tn
 from trueness.assessment import GroupAssessment
-from trueness.plots.forest.data import forest_of_event_groups
 
 Rows = tuple[NDArray[np.int64], NDArray[np.float64]]
 
@@ -74,12 +73,6 @@ class TestVectors:
         assert tn.hle_calibration_error(stated[:150], event[:150]) == 0.0
         assert math.isnan(tn.hle_calibration_error(stated[:99], event[:99]))
 
-    def test_h1_with_all_bins(self) -> None:
-        """The last of ⌊N/100⌋ bins to the end: the value that the published figure would have without its omission."""
-        event, stated = H1
-        gaps = [(stated - event)[:100].mean(), (stated - event)[100:].mean()]
-        assert math.sqrt((100 * gaps[0] ** 2 + 150 * gaps[1] ** 2) / 250) == near(0.316227766017)
-
     def test_hle_rows_are_in_their_order(self) -> None:
         stated = np.full(250, 0.5)
         event = np.arange(250) >= 100
@@ -124,16 +117,6 @@ class TestWords:
         assert "stated confidence: 200 rows, right in 60 %" in str(result)
         assert "stated most often: 0.3 in 100 %" in str(result)
 
-    def test_too_high(self) -> None:
-        result = tn.assess_event(*H1, what="right")
-        assert "stated too high: 0.76 on average, right 0.48 of the time, net gap +0.280" in str(
-            result.verdict
-        )
-
-    def test_in_some_bins(self) -> None:
-        result = tn.assess_event(*piles((0.2, 50, 100), (0.8, 50, 100)), what="right")
-        assert str(result.verdict).startswith("too high in some bins, too low in others: ECE 0.30")
-
     def test_only_the_brier_score(self) -> None:
         """Gaps of .05 at .85 and .15: bins show nothing, the bin-free test does."""
         result = tn.assess_event(*piles((0.85, 237, 300), (0.15, 63, 300)), what="right", bins=1)
@@ -141,13 +124,6 @@ class TestWords:
         assert "bins show nothing at this sample size: but the Brier score says too extreme (Z = +" in str(
             result.verdict
         )
-
-    def test_no_evidence(self) -> None:
-        result = tn.assess_event(*piles((0.8, 80, 100)), what="right")
-        assert result.verdict.kind == "none"
-        gap = result.detectable_net_gap
-        assert f"a net gap of {gap:.3g} or more would be detected with 80 % power" in str(result.verdict)
-        assert gap == pytest.approx((2.2414 + 0.8416) * math.sqrt(0.8 * 0.2 / 100), rel=1e-3)
 
     def test_p_value_is_the_smaller_one_after_holm(self) -> None:
         result = tn.assess_event(*piles((0.8, 72, 100), (0.6, 50, 100)), what="right")
@@ -198,15 +174,6 @@ class TestGroupsAndClusters:
             assert words in page, words
         assert "predicted probability of a right answer" in page
         assert "net gap (above 0: stated too high)" in page
-
-    def test_forest_of_groups(self) -> None:
-        event, stated = piles((0.9, 90, 150), (0.6, 90, 150))
-        result = tn.assess_event(event, stated, what="right", groups=np.repeat(["law", "physics"], 150))
-        forest = forest_of_event_groups(result)
-        assert [line.name for line in forest.all_lines] == ["law", "physics", "all rows"]
-        assert [line.value for line in forest.all_lines] == pytest.approx([0.3, 0.0, 0.15])
-        with pytest.raises(tn.Refusal, match="no group of this event was assessed"):
-            forest_of_event_groups(tn.assess_event(event, stated))
 
     def test_groups_with_clusters(self) -> None:
         """A group is assessed as its rows alone with their clusters: only its seed and its p-value differ."""

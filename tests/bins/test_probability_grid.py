@@ -48,27 +48,6 @@ def test_values_on_edges_are_in_the_cell_below(name: str, dtype: str) -> None:
     assert np.array_equal(found[exact | decimal], np.arange(grid.n_cells)[exact | decimal])
 
 
-@pytest.mark.parametrize("name", GRIDS)
-@pytest.mark.parametrize("dtype", ["float16", "float32", "float64"])
-def test_cells_agree_with_plain_loops(name: str, dtype: str) -> None:
-    grid, edges = GRIDS[name]
-    rng = np.random.default_rng(4)
-    near = np.array([float(edge) for edge in rng.choice(np.array(edges, object), 60)])
-    values = np.concatenate(
-        [
-            rng.random(100),
-            10.0 ** rng.uniform(-12, 0, 60),
-            1 - 10.0 ** rng.uniform(-12, 0, 60),
-            *(np.clip(near * (1 + step), 0, 1) for step in (0, 2.0**-24, 2.0**-21, -(2.0**-40))),
-            np.arange(101) / 100,
-            [0.0, 1.0, 5e-324, 1e-300],
-        ]
-    )
-    p = values.astype(dtype).astype(np.float64)
-    expected = [oracle.cell_of(x, name, EPS[dtype]) for x in p.tolist()]
-    assert grid.index(p, EPS[dtype]).tolist() == expected
-
-
 @pytest.mark.parametrize("dtype", ["float32", "float64"])
 @pytest.mark.parametrize("n_bins", [10, 15, 20])
 def test_decimals_on_the_edges_of_bins_are_in_the_bin_below(dtype: str, n_bins: int) -> None:

@@ -138,20 +138,6 @@ class TestFlags:
             assert all(not word.startswith("-") for word in line[line.index("-c") + 1 :] if word != "-o")
         assert not any("UNWANTED" in word or "fast" in word for line in lines for word in line)
 
-    def test_each_level_is_compiled_for_its_instruction_set(self, tmp_path: Path) -> None:
-        import hatch_build
-
-        target = hatch_build.TARGETS[0]
-        for compiler, name in (
-            (hatch_build.Compiler(("cc",)), "x86-64"),
-            (hatch_build.Compiler(ZIG, zig=True), "x86_64"),
-        ):
-            flags = [part.flags for part in hatch_build.units(tmp_path, target, compiler)]
-            separator = name[3]
-            levels = [(f"-DLEVEL={n}", f"-march={name}{separator}v{n}") for n in (4, 3, 2)]
-            levels[0] += ("-mprefer-vector-width=512",)
-            assert flags == [*levels, (f"-march={name}",)]
-
     @pytest.mark.parametrize("extra", [(), ("-ffp-contract=fast",)])
     def test_a_product_is_rounded_before_it_is_added(self, extra: tuple[str, ...], tree: Path) -> None:
         import hatch_build
@@ -164,18 +150,3 @@ class TestFlags:
         for number, compiler in enumerate(usable):
             built = hatch_build.compile_library(sources, target, compiler, tree / str(number), extra)
             assert sum_of_product(built) == 0
-
-    def test_the_test_above_would_find_a_fused_multiply_add(self, tree: Path) -> None:
-        import hatch_build
-
-        kernel = hatch_build.source_folder(tree) / "kernel.c"
-        kernel.write_text(
-            "#define fma __builtin_fma\n"
-            + kernel.read_text(encoding="utf-8").replace("a * b + c", "fma(a, b, c)"),
-            encoding="utf-8",
-        )
-        target = hatch_build.host()
-        assert target is not None
-        zig = hatch_build.Compiler(ZIG, zig=True)
-        built = hatch_build.compile_library(hatch_build.source_folder(tree), target, zig, tree / "built")
-        assert sum_of_product(built) == 2**-54

@@ -40,27 +40,6 @@ def test_batches_of_other_lengths(files: Path, capsys: Any, monkeypatch: pytest.
     assert capsys.readouterr().out == straight
 
 
-def test_the_columns_of_further_models_are_matched_by_name(tmp_path: Path) -> None:
-    """Labels that are numbers count the columns of the first file, whatever their order in the others."""
-    y_true, y_prob = tn.simulate.calibrated(500, [3, 1, 1], rng=0)
-    names = ["low", "mid", "high"]
-    for file, order in (("a.csv", [0, 1, 2]), ("b.csv", [2, 0, 1])):
-        rows = np.column_stack([y_true, y_prob[:, order]]).tolist()
-        head = ",".join(["y", *(f"p_{names[c]}" for c in order)])
-        lines = [",".join([str(int(row[0])), *map(str, row[1:])]) for row in rows]
-        (tmp_path / file).write_text("\n".join([head, *lines]))
-    out = tmp_path / "c.json"
-    message = run("compare", tmp_path / "a.csv", tmp_path / "b.csv", "--json", out, "--resamples", 99).stderr
-    assert "a: classes 0=p_low 1=p_mid 2=p_high" in message
-    assert "b: classes 0=p_low 1=p_mid 2=p_high" in message
-    answer = json.loads(out.read_text())["assessments"]
-    assert answer["a"]["vce"] == answer["b"]["vce"]
-    assert answer["a"]["vce"]["value"] == tn.vce(y_true, y_prob)
-    text = (tmp_path / "b.csv").read_text()
-    (tmp_path / "b.csv").write_text(text.replace("p_mid", "p_med", 1))
-    assert "match only partly" in run("compare", tmp_path / "a.csv", tmp_path / "b.csv", code=2).stderr
-
-
 def test_what_cannot_be_compared(files: Path, tmp_path: Path, capsys: Any) -> None:
     preds, other = str(files / "preds.csv"), str(files / "shard-1.parquet")
     short, wide, bad = (str(tmp_path / f"{name}.npz") for name in ("short", "wide", "bad"))

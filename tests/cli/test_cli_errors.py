@@ -3,7 +3,6 @@
 import json
 import math
 import os
-import shlex
 import subprocess
 from pathlib import Path
 from typing import Any
@@ -16,15 +15,6 @@ from trueness.cli.vocabulary import COMMAND as COMMAND_TERMS
 from trueness.refusals import InvalidValueError
 
 pytestmark = pytest.mark.cli
-
-
-@pytest.mark.parametrize("arguments", [[], ["nonsense"], ["demo", "--nonsense"]])
-def test_wrong_arguments_end_with_2(arguments, capsys):
-    with pytest.raises(SystemExit, match="2"):
-        main(arguments)
-    cause, remedy = capsys.readouterr().err.splitlines()
-    assert cause.startswith("trueness")
-    assert remedy.endswith("--help")
 
 
 @pytest.mark.parametrize(
@@ -42,41 +32,6 @@ def test_a_line_of_cause_and_one_of_remedy(given: str, cause: str, remedy: str, 
         main(given.split())
     name = given.split(maxsplit=1)[0]
     assert capsys.readouterr().err == (f"trueness {name}: {cause}\n  {remedy}see trueness {name} --help\n")
-
-
-@pytest.mark.parametrize(
-    "arguments",
-    [
-        ["tabulate", "preds.csv", "-o", "preds.csv"],
-        ["tabulate", "preds.csv", "-o", "."],
-        ["tabulate", "preds.csv", "--variation", "entorpy", "-o", "t.json"],
-        ["tabulate", "preds.csv", "--bins", "0", "-o", "t.json"],
-        ["tabulate", "preds.csv", "--exact", "-o", "t.json"],
-        ["tabulate", "preds.csv", "--n-threads", "0", "-o", "t.json"],
-        ["tabulate", "preds.csv", "--edges", "a,b", "-o", "t.json"],
-        ["tabulate", "preds.csv", "--edges", "1,0", "-o", "t.json"],
-        ["tabulate", "preds.csv", "--grid", "--bins", "3", "-o", "t.json"],
-        ["tabulate", "preds.csv", "--where", "p_0", "-o", "t.json"],
-        ["merge", "none.json", "-o", "t.json"],
-        ["merge", "all.json", "all.json", "-o", "t.json"],
-        ["merge", "preds.csv", "-o", "t.json"],
-        ["merge", "all.json", "grid.json", "-o", "t.json"],
-        ["assess", "preds.csv", "--level", "2"],
-    ],
-    ids=" ".join,
-)
-def test_two_lines_exit_2_and_nothing_written(
-    files: Path, capsys: Any, monkeypatch: pytest.MonkeyPatch, arguments: list[str]
-) -> None:
-    monkeypatch.chdir(files)
-    before = {path: path.read_bytes() for path in files.iterdir()}
-    assert main(arguments) == 2
-    lines = [
-        line for line in capsys.readouterr().err.splitlines() if " from " not in line or "trueness" in line
-    ]
-    assert lines[-2].startswith(f"trueness {arguments[0]}: "), lines
-    assert lines[-1].startswith("  ")
-    assert {path: path.read_bytes() for path in files.iterdir()} == before
 
 
 def test_errors_of_the_system_in_two_lines(npz: str, tmp_path: Path, monkeypatch: Any, capsys: Any) -> None:
@@ -97,27 +52,6 @@ def test_errors_of_the_system_in_two_lines(npz: str, tmp_path: Path, monkeypatch
 REFUSAL_KEYS = {
     "kind", "code", "argument", "source", "row", "class_index", "value", "cause", "remedy",
 }  # fmt: skip
-
-
-def json_error(*arguments: Any, code: int = 2) -> dict[str, Any]:
-    """The last line on stderr of a command with --json-errors."""
-    content: dict[str, Any] = json.loads(run("--json-errors", *arguments, code=code).stderr.splitlines()[-1])
-    assert set(content) == REFUSAL_KEYS
-    return content
-
-
-def test_a_bad_row_as_json(tmp_path: Path) -> None:
-    path = tmp_path / "preds.csv"
-    path.write_text("y,p_0,p_1\n0,0.5,0.5\n1,0.5,0.5\n1,0.7,0.7\n")
-    content = json_error("assess", path)
-    assert content["kind"] == "refusal"
-    assert (content["code"], content["source"], content["row"]) == ("sum-not-1", str(path), 3)
-    assert content["cause"].startswith(f"{path}, row 3: ")
-    assert "--normalize" in content["remedy"]
-    assert run("assess", path, code=2).stderr.splitlines()[-2:] == [
-        f"trueness assess: {content['cause']}",
-        f"  {content['remedy']}",
-    ]
 
 
 def test_every_fact_of_a_refusal_is_in_its_json(
@@ -156,15 +90,6 @@ def test_every_fact_of_a_refusal_is_in_its_json(
     ]
 
 
-def test_wrong_arguments_and_missing_files_as_json() -> None:
-    unknown = json_error("assess", "x.csv", "--lable", "y")
-    assert (unknown["code"], unknown["argument"]) == ("unknown-option", "--lable")
-    level = json_error("compare", "x.csv", "y.csv", "--level", "2")
-    assert (level["code"], level["argument"], level["value"]) == ("bad-argument", "--level", 2.0)
-    missing = json_error("merge", "none.json", "-o", "t.json")
-    assert (missing["code"], missing["argument"]) == ("missing-file", "none.json")
-
-
 @pytest.mark.parametrize(
     ("error", "code"),
     [(InvalidValueError("bad-argument", "bad"), 2), (ValueError("bad"), 70), (ImportError("gone"), 70)],
@@ -189,13 +114,6 @@ def test_debug_shows_the_traceback(files: Path) -> None:
     assert ended.returncode == 2
     assert "Traceback" in ended.stderr
     assert "Traceback" not in run("assess", "none.csv", code=2).stderr
-
-
-def test_debug_in_this_process(tmp_path: Path, capsys: Any) -> None:
-    assert main(["tabulate", str(tmp_path / "none.csv"), "-o", str(tmp_path / "t"), "--debug"]) == 2
-    message = capsys.readouterr().err
-    assert message.startswith("Traceback")
-    assert message.splitlines()[-2].startswith("trueness tabulate: the file")
 
 
 @pytest.mark.parametrize(
@@ -240,22 +158,3 @@ def test_a_broken_installation_is_not_a_failed_gate(files: Path, tmp_path: Path)
     )
     assert ended.returncode == 70
     assert "a library of the system is missing" in ended.stderr
-
-
-@pytest.mark.parametrize(
-    ("redirection", "code"),
-    [(">/dev/full", 2), ("2>/dev/full", 2), (">&-", 0), ("2>&-", 0), (">/dev/null", 0)],
-)
-def test_streams_that_cannot_be_written_are_not_a_failed_gate(
-    files: Path, redirection: str, code: int
-) -> None:
-    command = f"{shlex.join(COMMAND)} assess {files / 'over.npz'} {redirection}"
-    assert subprocess.run(["bash", "-c", command], capture_output=True, check=False).returncode == code
-    command = f"{shlex.join(COMMAND)} assess none.npz {redirection}"
-    assert subprocess.run(["bash", "-c", command], capture_output=True, check=False).returncode == 2
-
-
-def test_a_reader_that_closes_the_pipe_is_not_an_error(files: Path) -> None:
-    command = f"{shlex.join(COMMAND)} assess {files / 'over.npz'} 2>/dev/null | true; echo ${{PIPESTATUS[0]}}"
-    ended = subprocess.run(["bash", "-c", command], capture_output=True, text=True, check=True)
-    assert ended.stdout.strip() == "0"

@@ -115,13 +115,6 @@ def test_tables_of_several_events_are_made_by_tabulate_and_merge(
     assert capsys.readouterr().out == texts[0]
 
 
-def test_a_file_that_holds_an_event_table_alone(rows: tuple[Any, Any], tmp_path: Path, capsys: Any) -> None:
-    path = tmp_path / "events.json"
-    tn.tabulate_events(*rows, events=[0, 2], grid="event").save(path)
-    assert main(["assess", str(path), "--event", "2", "--resamples", "99"]) == 0
-    assert capsys.readouterr().out.startswith("class 2: 2000 rows")
-
-
 def test_two_classes_need_no_further_table(tmp_path: Path, capsys: Any) -> None:
     y_true, y_prob = tn.simulate.calibrated(500, [1.0, 3.0], rng=0)
     rows, table = str(tmp_path / "two.npz"), str(tmp_path / "t.json")
@@ -179,24 +172,6 @@ def test_the_gate_is_on_the_p_value_of_the_event(
 def test_the_gate_knows_the_metrics_of_classes(limits: str, code: int, files: list[str], capsys: Any) -> None:
     assert main(["assess", *files, *OPTIONS, "--fail-above", limits]) == code
     assert ("class" in capsys.readouterr().err.partition("gate failed")[2]) == (code == 1)
-
-
-def test_the_gate_refuses_metrics_of_classes_without_their_table(
-    files: list[str], tmp_path: Path, capsys: Any
-) -> None:
-    line = [
-        "assess",
-        *files,
-        *OPTIONS,
-        "--no-by-class",
-        "--fail-above",
-        "gap=.1",
-        "--json",
-        str(tmp_path / "x.json"),
-    ]
-    assert main(line) == 2
-    assert "no class gap" in capsys.readouterr().err
-    assert not (tmp_path / "x.json").exists()
 
 
 @pytest.fixture(scope="module")

@@ -5,29 +5,11 @@ from typing import Any
 
 import numpy as np
 import pytest
-from command_process import run
 
 import trueness as tn
 from trueness.cli import main
 
 pytestmark = pytest.mark.cli
-
-
-@pytest.mark.parametrize(
-    ("file", "options", "code", "message"),
-    [
-        ("preds.parquet", ["--fail-above", "0.1", "--fail-below-p", "0.0001"], 0, ""),
-        ("over.npz", ["--fail-above", "0.1"], 1, "debiased VCE"),
-        ("over.npz", ["--fail-above", "0.9"], 0, ""),
-        ("over.npz", ["--fail-below-p", "0.0005"], 1, "all rows: p = "),
-        ("over.npz", ["--fail-below-p", "0.01", "--groups", "y_true"], 1, "group '2'"),
-        ("over.npz", ["--fail-below-p", "0.001", "--resamples", "999"], 1, "all rows: p = "),
-        ("over.npz", ["--fail-below-p", "1e-6"], 2, "must be from 1e-05 to below 1"),
-        ("over.npz", ["--fail-below-p", "2"], 2, "must be from 1e-05 to below 1"),
-    ],
-)
-def test_gate_of_a_process(files: Path, file: str, options: list[str], code: int, message: str) -> None:
-    assert message in run("assess", file, *options, folder=files, code=code).stderr
 
 
 @pytest.mark.parametrize(
@@ -99,25 +81,3 @@ def test_nothing_is_written_if_a_limit_is_on_a_missing_metric(npz: str, tmp_path
     tn.tabulate(arrays["y_true"], arrays["y_prob"]).save(saved)
     assert main(["assess", str(saved), "--fail-above", "ece=.5", "--json", str(out)]) == 2
     assert not out.exists()
-
-
-def test_the_failed_metric_is_named(npz: str, capsys: Any) -> None:
-    main(["assess", npz, "--fail-above", "net=.01,ece=.01", "--lower-end"])
-    message = capsys.readouterr().err
-    assert "lower end of net gap" in message
-    assert "lower end of ECE" in message
-
-
-def test_tables_without_ece(npz: str, tmp_path: Path, capsys: Any) -> None:
-    arrays = np.load(npz)
-    saved = tmp_path / "t.json"
-    tn.tabulate(arrays["y_true"], arrays["y_prob"]).save(saved)
-    assert main(["assess", str(saved), "--fail-above", "ece=.5"]) == 2
-    assert "these tables have no ECE" in capsys.readouterr().err
-
-
-def test_a_limit_that_is_not_a_number(npz: str, capsys: Any) -> None:
-    assert main(["assess", npz, "--fail-above", "nan"]) == 2
-    assert (
-        "--fail-above nan: the limit for vce must be a number from 0 to 2, got nan" in capsys.readouterr().err
-    )

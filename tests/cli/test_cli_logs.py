@@ -241,10 +241,6 @@ class TestGate:
         assess(tmp_path, HLE, "--fail-below-p", "0.01", code=1)
         assert "use ece or net" in refusal(capsys, HLE, "--fail-above", "rce=0.1")
 
-    def test_options(self, tmp_path: Path) -> None:
-        assess(tmp_path, samples("ex_arc"), "--fail-above", "vce=0.9")
-        assess(tmp_path, samples("ex_arc"), "--fail-above", "rce=0.01", code=1)
-
 
 class TestCautions:
     def codes(self, folder: Path, *arguments: Any) -> set[str]:
@@ -266,23 +262,7 @@ class TestCautions:
         )
 
 
-def test_tables_of_a_log_are_saved_and_assessed_again(tmp_path: Path) -> None:
-    table = tmp_path / "table.json"
-    first = assess(tmp_path, samples("ex_arc"), "--table-out", table)
-    again = assess(tmp_path, table)
-    for key in ("vce", "net", "ece", "rce"):
-        assert first[key] == again[key]
-
-
 class TestTabulate:
-    def test_a_log_becomes_the_table_that_assess_makes(self, tmp_path: Path) -> None:
-        log, out, other = samples("ex_arc"), tmp_path / "table.json", tmp_path / "other.json"
-        assert main(["tabulate", str(log), "-o", str(out), "--normalise-by", "char"]) == 0
-        options = ["--normalise-by", "char", "--resamples", "99", "--table-out", str(other)]
-        assert main(["assess", str(log), *options]) == 0
-        assert tn.OptionTables.load(out) == tn.OptionTables.load(other)
-        assert assess(tmp_path, out)["vce"] == assess(tmp_path, log, "--normalise-by", "char")["vce"]
-
     def test_a_folder_of_tables_one_for_each_value_of_a_field(self, tmp_path: Path) -> None:
         log, folder = samples("ex_arc"), tmp_path / "tables"
         assert main(["tabulate", str(log), "--by", "acc", "-o", f"{folder}/"]) == 0

@@ -70,12 +70,6 @@ class TestStandardOutput:
         run(*models, "--json", out)
         assert run(*models, "--json", "-").stdout == out.read_text()
 
-    def test_only_one_result_fits(self, tables: Path, tmp_path: Path, capsys: Any) -> None:
-        assert main(["assess", str(tables), "--json", "-", "--report", "-"]) == 2
-        assert "standard output (-) is used for two outputs" in capsys.readouterr().err
-        assert main(["simulate", "--n-rows", "9", "--alpha", "1,1", "-o", "x.csv", "--format", "csv"]) == 2
-        assert "--format is for standard output" in capsys.readouterr().err
-
 
 def test_a_failed_write_leaves_the_old_file(tmp_path: Path) -> None:
     path = tmp_path / "t"
@@ -226,14 +220,3 @@ _ENDINGS = {
     "table": ".json",
     "more": ".json",
 }
-
-
-def test_two_results_in_one_file(npz: str, tmp_path: Path, capsys: Any) -> None:
-    out = tmp_path / "o"
-    assert main(["assess", npz, "--json", str(out), "--report", str(out)]) == 2
-    assert "is used for two outputs" in capsys.readouterr().err
-    assert not out.exists()
-
-
-def test_two_results_to_a_device(npz: str) -> None:
-    assert main(["assess", npz, "--json", os.devnull, "--table-out", os.devnull]) == 0

@@ -7,7 +7,6 @@ from typing import Any
 import numpy as np
 import pytest
 
-import trueness as tn
 from trueness.cli import main
 from trueness.files import load_tables
 
@@ -34,17 +33,6 @@ def test_options_for_rows_are_refused(
     assert cause in capsys.readouterr().err
 
 
-def test_groups_must_be_those_of_the_tables(npz: str, tmp_path: Path, capsys: Any) -> None:
-    plain, grouped = str(tmp_path / "t.json"), str(tmp_path / "g.json")
-    assert main(["tabulate", npz, "-o", plain]) == 0
-    assert main(["tabulate", npz, "--groups", "site", "-o", grouped]) == 0
-    assert main(["assess", plain, "--groups", "site"]) == 2
-    assert "the saved tables are not grouped" in capsys.readouterr().err
-    assert main(["assess", grouped, "--groups", "site"]) == 0
-    assert main(["merge", plain, grouped, "-o", str(tmp_path / "m.json")]) == 2
-    assert f"{grouped} has groups by 'site', but {plain} has no groups" in capsys.readouterr().err
-
-
 def test_the_masses_of_merged_bins_are_printed(npz: str, tmp_path: Path, capsys: Any) -> None:
     saved = str(tmp_path / "t.json")
     assert main(["tabulate", npz, "-o", saved]) == 0
@@ -61,13 +49,6 @@ class TestTablesByClass:
         assert main(["tabulate", npz, "-o", with_classes]) == 0
         assert main(["tabulate", npz, "--no-by-class", "-o", without]) == 0
         return with_classes, without
-
-    def test_they_are_those_of_one_process(self, npz: str, both: tuple[str, str]) -> None:
-        with np.load(npz) as arrays:
-            expected = tn.tabulate_events(arrays["y_true"], arrays["y_prob"])
-        tables, others = (load_tables(path).whole for path in both)
-        assert tables.by_class == expected
-        assert others == tables.without_events()
 
     def test_the_summary_names_them(self, npz: str, tmp_path: Path, capsys: Any) -> None:
         for options, words in (
@@ -113,11 +94,3 @@ class TestTablesByClass:
         assert load_tables(again).whole.by_class is not None
         assert main(["assess", page, "--resamples", "99", "--no-by-class", "--table-out", again]) == 0
         assert load_tables(again).whole.events == ()
-
-    def test_bins_of_classes(self, both: tuple[str, str], capsys: Any) -> None:
-        assert main(["assess", both[0], "--resamples", "99", "--class-bins", "15"]) == 0
-        capsys.readouterr()
-        assert main(["assess", both[0], "--class-bins", "7"]) == 2
-        printed = capsys.readouterr().err
-        assert "--class-bins 7: bins of equal width" in printed
-        assert "must divide 60" in printed

@@ -23,22 +23,6 @@ def test_the_rows_are_those_of_the_library(tmp_path: Path, ending: str) -> None:
     assert load_tables(str(tmp_path / "t.json")).whole.by_variation == expected
 
 
-@pytest.mark.parametrize(
-    "arguments",
-    [
-        ["--n-rows", "x", "--alpha", "1,1"],
-        ["--n-rows", "1.5", "--alpha", "1,1"],
-        ["--n-rows", "10", "--alpha", "a"],
-        ["--n-rows", "10", "--alpha", "1"],
-        ["--n-rows", "10", "--alpha", "1,1", "--sharpen", "-1"],
-    ],
-)
-def test_wrong_arguments_write_nothing(tmp_path: Path, arguments: list[str], capsys: Any) -> None:
-    assert main(["simulate", *arguments, "-o", str(tmp_path / "x.csv")]) == 2
-    assert len(capsys.readouterr().err.splitlines()) == 2
-    assert list(tmp_path.iterdir()) == []
-
-
 def test_an_unknown_ending(tmp_path: Path, capsys: Any) -> None:
     for name in ("x.docx", "x.npy"):
         assert main(["simulate", "--n-rows", "9", "--alpha", "1,1", "-o", str(tmp_path / name)]) == 2

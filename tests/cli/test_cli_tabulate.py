@@ -1,7 +1,5 @@
 """`trueness tabulate` and `trueness merge`: bins, skipped rows, standard input, groups."""
 
-import io
-import shutil
 import sys
 from pathlib import Path
 from typing import Any
@@ -11,7 +9,6 @@ import pytest
 
 import trueness as tn
 from trueness.cli import main
-from trueness.files import load_tables
 
 pytestmark = pytest.mark.cli
 
@@ -39,44 +36,6 @@ def test_skipped_rows_are_counted_by_reason(tmp_path: Path, capsys: Any) -> None
     printed = capsys.readouterr().err.splitlines()[-3:]
     assert printed[0] == "skipped 2 of 3 rows:"
     assert sorted(printed[1:]) == ["  labels out of range: 1", "  probabilities that do not sum to 1: 1"]
-
-
-def test_standard_input_in_this_process(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: Any) -> None:
-    class Standard:
-        def __init__(self, data: bytes) -> None:
-            self.buffer = io.BytesIO(data)
-
-    rows = "y,p_0,p_1\n" + "0,0.25,0.75\n" * 50
-    monkeypatch.setattr(sys, "stdin", Standard(rows.encode()))
-    out = str(tmp_path / "t.json")
-    assert main(["tabulate", "-", "-o", out]) == 0
-    assert load_tables(out).whole.by_variation == tn.tabulate([0] * 50, [[0.25, 0.75]] * 50)
-    monkeypatch.setattr(sys, "stdin", Standard(b'{"y": 0, "p": [0.25, 0.75]}\n' * 50))
-    assert main(["tabulate", "-", "-o", out]) == 0
-    assert load_tables(out).whole.by_variation == tn.tabulate([0] * 50, [[0.25, 0.75]] * 50)
-    monkeypatch.setattr(sys, "stdin", Standard(rows.encode()))
-    assert main(["tabulate", "-", "-o", out, "--equal-mass", "3", "--exact"]) == 2
-    assert "can be read only once" in capsys.readouterr().err
-    monkeypatch.setattr(sys, "stdin", Standard(rows.encode()))
-    np.savez(tmp_path / "x.npz", y_true=[0] * 50, y_prob=[[0.5, 0.5]] * 50)
-    assert main(["compare", "-", str(tmp_path / "x.npz"), "--equal-mass", "3"]) == 2
-    assert "two passes" in capsys.readouterr().err
-
-
-def test_merging_other_groups_is_refused(files: Path, tmp_path: Path, capsys: Any) -> None:
-    main(["tabulate", str(files / "preds.csv"), "--groups", "y_true", "-o", str(tmp_path / "by.json")])
-    assert main(["merge", str(tmp_path / "by.json"), str(files / "all.json"), "-o", str(tmp_path / "t")]) == 2
-    assert "same --groups" in capsys.readouterr().err
-    shutil.copy(tmp_path / "by.json", tmp_path / "by2.json")
-    arguments = [
-        "merge",
-        str(tmp_path / "by.json"),
-        str(tmp_path / "by2.json"),
-        "-o",
-        str(tmp_path / "t"),
-    ]
-    assert main(arguments) == 0
-    assert load_tables(str(tmp_path / "t")).n_rows == 4000
 
 
 def test_without_pyarrow(files: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: Any) -> None:

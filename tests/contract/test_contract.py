@@ -149,6 +149,4 @@ def test_recorded_sums_are_those_of_the_rows(given: Path, table: str, text: str)
 
 def add(sums: dict[str, list[int | float]], name: str, values: list[float]) -> None:
     """Add to the sums; a probability enters as the nearest multiple of 2**-52."""
-    sums[name] = [
-        a + round(b) for a, b in zip(sums.get(name, [0] * len(values)), values, strict=True)
-    ]
+    sums[name] = [a + round(b) for a, b in zip(sums.get(name, [0] * len(values)), values, strict=True)]

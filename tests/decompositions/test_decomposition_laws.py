@@ -12,8 +12,6 @@ from hypothesis import strategies as st
 
 import trueness as tn
 from trueness.decompositions.frequencies import Frequencies
-from trueness.inference.events.of_table import event_cells
-from trueness.inference.events.smooth import smooth_error_at
 
 seeds = st.integers(0, 2**32 - 1)
 
@@ -55,13 +53,6 @@ def test_brier_Z_of_two_classes_is_that_of_spiegelhalter() -> None:
     assert found.p_value == pytest.approx(spiegelhalter.p_value, rel=1e-9)
 
 
-def test_the_smooth_error_is_its_own_width() -> None:
-    y, p = one_event(400, 1, slope=0.6)
-    (cells,) = event_cells(tn.tabulate_events(y, p))
-    value = tn.smece(y, p)
-    assert smooth_error_at(cells, value) == pytest.approx(value, abs=1e-9)
-
-
 def test_events_of_more_classes_are_the_top_label_or_chosen() -> None:
     y, p = tn.simulate.calibrated(300, [1, 1, 1], rng=0)
     top = tn.smooth_calibration_error(tn.tabulate_events(y, p, events="top"), resamples=9)
@@ -91,15 +82,6 @@ def test_profiles_add_to_the_bit(seed: int, cut: int, n_classes: int) -> None:
     parts = [tn.temperature_profile(y[part], p[part]) for part in (slice(cut, None), slice(0, cut))]
     assert sum(parts) == whole == tn.temperature_profile(y[::-1], p[::-1], n_threads=3)
     assert tn.TemperatureProfile.from_dict(whole.to_dict()) == whole
-
-
-def test_the_profile_against_plain_loops() -> None:
-    y, p = tn.simulate.calibrated(200, [0.5, 1, 2], rng=5)
-    profile = tn.temperature_profile(y, p)
-    for exponent in (0.25, 0.3, 0.77, 1.0, 1.5, 3.9, 4.0):
-        want = oracle.temperature_loss(p.tolist(), y.tolist(), exponent) / 200
-        assert profile.log_loss_at(exponent) == pytest.approx(want, abs=1e-7)
-    assert profile.log_loss_at(1.0) == pytest.approx(tn.tabulate(y, p).log_loss, abs=1e-11)
 
 
 def test_whole_weights_are_repeated_rows_in_a_profile() -> None:

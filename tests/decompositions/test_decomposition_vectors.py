@@ -2,10 +2,9 @@
 
 import numpy as np
 import pytest
-from event_rows import B_OUTCOMES, B_PROBS, T_LABELS, T_PROBS, event_b
+from event_rows import T_LABELS, T_PROBS
 
 import trueness as tn
-from trueness.inference.events.smooth import smooth_error_at
 
 ENTROPY_BINS = tn.Edges([0, 0.78, 1])
 
@@ -37,17 +36,6 @@ def test_best_temperature_of_T() -> None:
     assert fit.refinement == pytest.approx(0.557622370802, abs=1e-8)
     assert fit.calibration == pytest.approx(0.074479632355, abs=1e-8)
     assert tn.temperature_step(tn.tabulate(T_LABELS, T_PROBS)) == exactly(1.551043879599)
-
-
-def test_brier_score_of_B_in_five_bins_of_two() -> None:
-    found = tn.brier_decomposition(tn.tabulate_events(B_OUTCOMES, B_PROBS), tn.EqualMass(5), resamples=99)
-    corrected = (found.corrected_reliability, found.corrected_resolution, found.corrected_uncertainty)
-    assert corrected == exactly((-0.122225, -0.022222222222, 0.277777777778))
-
-
-def test_smooth_error_of_B() -> None:
-    assert smooth_error_at(event_b(), 0.05) == pytest.approx(0.1851093, abs=1e-6)
-    assert smooth_error_at(event_b(), 0.1) == pytest.approx(0.0937229, abs=1e-6)
 
 
 @pytest.mark.reproduction

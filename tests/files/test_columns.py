@@ -62,17 +62,6 @@ class TestRefusedColumns:
         assert "label is not one of the classes, got '0'" in error.cause
         assert "column positions from 0 if --probs lists the columns" in error.remedy
 
-    def test_the_first_line_is_data_only_without_a_header(self, tmp_path: Path) -> None:
-        path = tmp_path / "x.csv"
-        path.write_text("0.25,0.75,1\n" + "0.5,0.5,0\n" * 9)
-        assert "--no-header" in refused(path, label="1").remedy
-        assert summed(path, header=False, label="3", probs="1-2").tables.n_rows == 10
-        path.write_text("0.25,0.75,1\n0.5,0.5,0\n0.5,x,0\n")
-        assert refused(path, header=False, label="3", probs="1-2").cause.startswith(f"{path}, row 3: ")
-        assert summed(path, skip=True, header=False, label="3", probs="1-2").tables.n_rows == 2
-        for request in ({}, {"label": "3"}, {"label": "3", "probs": "1-4"}, {"label": "3", "probs": "2-1"}):
-            refused(path, header=False, **request)
-
     def test_text_where_numbers_belong(self, tmp_path: Path) -> None:
         path = csv(tmp_path / "x.csv", "0,a,b")
         assert "holds text" in refused(path, probs="p_*").cause
@@ -130,11 +119,6 @@ class TestRefusedColumns:
                         f"the column of {option}, '{name}', is one of the 3 probability columns '{first}' to '{last}'"
                     )
 
-    def test_the_second_of_two_numbered_probabilities(self, tmp_path: Path) -> None:
-        path = csv(tmp_path / "x.csv", *["0,0.5,0.5"] * 5, head="y,p_0,p_1")
-        for probs in ({}, {"probs": "p_*"}):
-            assert "one of the 2 probability columns" in refused(path, clusters="p_1", **probs).cause
-
     def test_one_of_named_probabilities_has_no_other_use(self, tmp_path: Path) -> None:
         """Columns do not tell whether p_cat is a class or p_id, but the labels do."""
         path = csv(tmp_path / "x.csv", "dog,0.5,0.25,0.25", "cat,0.5,0.25,0.25", head="y,p_cat,p_dog,p_cow")
@@ -164,45 +148,6 @@ class TestRefusedColumns:
 
 
 class TestChosenColumns:
-    def test_explicit_order(self, parquet: Path) -> None:
-        got = tables(parquet.parent, parquet, "--probs", "p_10,p_1,p_2", "--classes", "index")[0]
-        assert got == tn.tabulate(same.Y_TRUE, same.Y_PROB[:, [2, 0, 1]])
-
-    def test_numbers_that_do_not_begin_at_0_are_not_guessed(self, parquet: Path, capsys: Any) -> None:
-        assert main(["tabulate", str(parquet), "-o", str(parquet.with_name("t.json"))]) == 2
-        assert "--classes columns" in capsys.readouterr().err
-
-    def test_labels_that_are_the_columns_numbers(self, tmp_path: Path) -> None:
-        numbers = np.array([1, 2, 10])[same.Y_TRUE]
-        import pyarrow.parquet as pq
-
-        pq.write_table(same.table(same.wide(numbers)), tmp_path / "x.parquet")
-        assert tables(tmp_path, tmp_path / "x.parquet", "--probs", "p_*", "--classes", "columns") == EXPECTED
-        assert tables(tmp_path, tmp_path / "x.parquet", "--probs", "p_*", "--classes", "1,2,10") == EXPECTED
-
-    @pytest.mark.parametrize("ending", ["csv", "parquet", "npz", "jsonl"])
-    def test_labels_that_are_names(self, tmp_path: Path, ending: str, capsys: Any) -> None:
-        import pyarrow.parquet as pq
-        from pyarrow import csv
-
-        names = np.array(same.NAMES)[same.Y_TRUE]
-        columns = {"label": names, **{f"p_{name}": same.Y_PROB[:, c] for c, name in enumerate(same.NAMES)}}
-        path = tmp_path / f"x.{ending}"
-        if ending == "npz":
-            np.savez(path, **columns)
-        elif ending == "jsonl":
-            path.write_text(
-                "\n".join(__import__("json").dumps(row) for row in same.table(columns).to_pylist())
-            )
-        else:
-            (csv.write_csv if ending == "csv" else pq.write_table)(same.table(columns), path)
-        assert tables(tmp_path, path) == EXPECTED
-        assert "classes bird=p_bird cat=p_cat dog=p_dog" in capsys.readouterr().err
-        assert (
-            tables(tmp_path, path, "--probs", "p_*", "--label", "label", "--classes", "bird,cat,dog")
-            == EXPECTED
-        )
-
     def test_probability_of_class_1(self, tmp_path: Path) -> None:
         import pyarrow as pa
         import pyarrow.parquet as pq
@@ -264,42 +209,11 @@ class TestChosenColumns:
         require_expected(whole)
         require_expected(whole, "--classes", "p_mid,p_high,p_low")
 
-    def test_further_files_are_matched_to_the_first_by_name(self, tmp_path: Path) -> None:
-        half = same.N_ROWS // 2
-        for name, rows, order in (("a", slice(None, half), [0, 1, 2]), ("b", slice(half, None), [2, 0, 1])):
-            columns = {f"p_{'xyz'[c]}": same.Y_PROB[rows, c] for c in order}
-            same.written(tmp_path / f"{name}.parquet", {"y": same.Y_TRUE[rows], **columns})
-        assert tables(tmp_path, tmp_path / "a.parquet", tmp_path / "b.parquet") == EXPECTED
-
     def test_many_classes_show_their_ends(self, tmp_path: Path, capsys: Any) -> None:
         columns = {f"p_{c}": [1 / 32] for c in range(32)}
         path = same.written(tmp_path / "x.parquet", {"y": [0], **dict(reversed(columns.items()))})
         tables(tmp_path, path)
         assert "classes 0=p_0 1=p_1 2=p_2 … 29=p_29 30=p_30 31=p_31\n" in capsys.readouterr().err
-
-    def test_a_file_without_a_line_of_names(self, tmp_path: Path) -> None:
-        path = tmp_path / "x.csv"
-        lines = zip(same.Y_PROB.tolist(), same.Y_TRUE.tolist(), strict=True)
-        path.write_text("".join(",".join(map(str, [*row, label])) + "\n" for row, label in lines))
-        options = ["--no-header", "--label", "4", "--probs", "1-3"]
-        assert tables(tmp_path, path, *options) == EXPECTED
-        assert main(["tabulate", str(path), *options[1:], "-o", str(tmp_path / "t.json")]) == 2
-        swapped = tables(tmp_path, path, "--no-header", "--label", "4", "--probs", "3,1,2")[0]
-        assert swapped == tn.tabulate(same.Y_TRUE, same.Y_PROB[:, [2, 0, 1]])
-
-    @pytest.mark.parametrize("ending", ["csv", "parquet", "npz", "jsonl"])
-    @pytest.mark.parametrize("words", [("false", "true"), ("False", "True"), ("FALSE", "TRUE"), None])
-    def test_true_and_false_are_classes_1_and_0(self, tmp_path: Path, ending: str, words: Any) -> None:
-        """As text or as truth values, whatever the order of the columns."""
-        y = same.Y_TRUE % 2
-        labels = np.array(words)[y] if words else y == 1
-        p = np.stack([1 - same.Y_PROB[:, 0], same.Y_PROB[:, 0]], axis=1)
-        for names in (("p_0", "p_1"), ("p_false", "p_true")):
-            columns = {names[1]: p[:, 1], names[0]: p[:, 0]}
-            path = same.written(tmp_path / f"x.{ending}", {"y": labels, **columns})
-            assert tables(tmp_path, path)[0] == tn.tabulate(y, p)
-        path = same.written(tmp_path / f"x.{ending}", {"y": labels, "p": p[:, 1]})
-        assert tables(tmp_path, path)[0] == tn.tabulate(y, p[:, 1])
 
     def test_a_space_after_a_comma_does_not_belong_to_a_name(self, tmp_path: Path) -> None:
         path, lines = tmp_path / "x.csv", ["y, p_bird, p_cat, p_dog, site"]

@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 import predictions as same
 import pytest
-from reading import EXPECTED, csv, refused, summed, tables
+from reading import csv, summed, tables
 
 import trueness as tn
 from trueness.cli import main
@@ -29,23 +29,6 @@ os.execv(sys.executable, [sys.executable, "-m", "trueness", *sys.argv[1:]])
 
 
 class TestSeveralFiles:
-    def test_globs_folders_and_lists_of_files_merge(self, tmp_path: Path) -> None:
-        parts = np.array_split(np.arange(same.N_ROWS), 3)
-        for number, part in enumerate(parts):
-            np.savez(tmp_path / f"part-{number}.npz", y_true=same.Y_TRUE[part], y_prob=same.Y_PROB[part])
-        files = sorted(tmp_path.glob("*.npz"))
-        (tmp_path / "notes.txt").write_text("not data")
-        assert tables(tmp_path, *files) == EXPECTED
-        assert tables(tmp_path, tmp_path / "part-*.npz") == EXPECTED
-        folder = tmp_path / "folder"
-        (folder / "deep").mkdir(parents=True)
-        (folder / "_temporary").mkdir()
-        for file, place in zip(files, ("a.npz", "deep/b.npz", "deep/c.npz"), strict=True):
-            file.rename(folder / place)
-        (folder / "_temporary" / "x.npz").write_bytes(b"not finished")
-        (folder / "_SUCCESS").touch()
-        assert tables(tmp_path, folder) == EXPECTED
-
     def test_hive_partitions_are_columns(self, tmp_path: Path) -> None:
         import pyarrow as pa
         import pyarrow.parquet as pq
@@ -87,13 +70,6 @@ class TestSeveralFiles:
             assert file.partition == {"site": "a"}
         assert tables(tmp_path, data / "again")[0].n_rows == 1  # a link that is named is followed
 
-    def test_one_file_named_by_two_arguments_is_refused(self, tmp_path: Path, capsys: Any) -> None:
-        np.savez(tmp_path / "0.npz", y_true=[0], y_prob=[[0.5, 0.5]])
-        (tmp_path / "1.npz").hardlink_to(tmp_path / "0.npz")
-        arguments = [str(tmp_path / "0.npz"), str(tmp_path / "1.npz")]
-        assert main(["tabulate", *arguments, "-o", str(tmp_path / "t")]) == 2
-        assert "named twice" in capsys.readouterr().err
-
     def test_a_link_to_nothing_is_refused(self, tmp_path: Path, capsys: Any) -> None:
         np.savez(tmp_path / "0.npz", y_true=[0], y_prob=[[0.5, 0.5]])
         (tmp_path / "more").symlink_to(tmp_path / "gone")
@@ -127,14 +103,6 @@ class TestSeveralFiles:
         (folder / "x.csv").write_text("y,p_0,p_1\n0,0.5,0.5\n", encoding="utf-8")
         assert tables(tmp_path, folder / "x.csv")[0].n_rows == 1
 
-    def test_shards_merge_to_the_whole(self, tmp_path: Path) -> None:
-        for number, part in enumerate(np.array_split(np.arange(same.N_ROWS), 3)):
-            np.savez(tmp_path / f"{number}.npz", y_true=same.Y_TRUE[part], y_prob=same.Y_PROB[part])
-            tables(tmp_path, tmp_path / f"{number}.npz")
-            (tmp_path / "out.json").rename(tmp_path / f"{number}.json")
-        assert main(["merge", str(tmp_path / "[0-9].json"), "-o", str(tmp_path / "all.json")]) == 0
-        assert tn.CalibrationTable.load_all(tmp_path / "all.json") == EXPECTED
-
 
 class TestPaths:
     def test_names_without_a_file(self, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -160,10 +128,6 @@ class TestPaths:
     def test_a_name_with_brackets_is_a_name(self, tmp_path: Path) -> None:
         path = csv(tmp_path / "x[1].csv", "0,0.5,0.5")
         assert summed(path).tables.n_rows == 1
-
-    def test_an_npy_file_needs_a_label_file(self, tmp_path: Path) -> None:
-        np.save(tmp_path / "x.npy", np.full((2, 2), 0.5))
-        assert "--label-file" in refused(tmp_path / "x.npy").remedy
 
 
 def test_a_file_whose_name_is_not_utf8(tmp_path: Path, capsys: Any) -> None:

@@ -19,26 +19,8 @@ from trueness.cli import main
 pytestmark = pytest.mark.cli
 
 
-@pytest.mark.parametrize("name", ["csv", "jsonl"])
-def test_standard_input(tmp_path: Path, name: str) -> None:
-    file, write, options = same.FORMATS[name]
-    write(tmp_path / file)
-    data = (tmp_path / file).read_bytes()
-    run("tabulate", "-", *options, "-o", "t.json", folder=tmp_path, stdin=data)
-    assert tn.CalibrationTable.load_all(tmp_path / "t.json") == EXPECTED
-
-
 class TestReadOnce:
     """A path whose bytes are gone once they are read gives the table of the file; real pipes in real processes."""
-
-    @pytest.mark.parametrize("name", ["csv", "jsonl"])
-    def test_a_process_substitution(self, tmp_path: Path, name: str) -> None:
-        file, write, options = same.FORMATS[name]
-        write(tmp_path / file)
-        line = shlex.join([sys.executable, "-m", "trueness", "tabulate", "PIPE", *options, "-o", "t.json"])
-        line = line.replace("PIPE", f"<(cat {file})")
-        subprocess.run(["bash", "-c", line], cwd=tmp_path, check=True, timeout=120)
-        assert tn.CalibrationTable.load_all(tmp_path / "t.json") == EXPECTED
 
     @pytest.mark.parametrize("name", ["csv", "jsonl"])
     @pytest.mark.parametrize("path", ["/dev/stdin", "/dev/fd/0"])
@@ -47,16 +29,6 @@ class TestReadOnce:
         write(tmp_path / file)
         data = (tmp_path / file).read_bytes()
         run("tabulate", path, *options, "-o", "t.json", folder=tmp_path, stdin=data)
-        assert tn.CalibrationTable.load_all(tmp_path / "t.json") == EXPECTED
-
-    @pytest.mark.parametrize("name", ["csv", "csv.gz", "tsv", "jsonl", "jsonl.gz, list"])
-    def test_a_named_pipe(self, tmp_path: Path, name: str) -> None:
-        file, write, options = same.FORMATS[name]
-        write(tmp_path / file)
-        (tmp_path / "pipe").mkdir()
-        os.mkfifo(tmp_path / "pipe" / file)
-        with subprocess.Popen(["bash", "-c", f"cat {file} > pipe/{file}"], cwd=tmp_path):
-            run("tabulate", f"pipe/{file}", *options, "-o", "t.json", folder=tmp_path)
         assert tn.CalibrationTable.load_all(tmp_path / "t.json") == EXPECTED
 
     def test_several_pipes(self, tmp_path: Path) -> None:

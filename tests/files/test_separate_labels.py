@@ -30,22 +30,6 @@ def labels(path: Path, **columns: Any) -> Path:
     return same.written(path, columns or {"truth": same.Y_TRUE})
 
 
-@pytest.mark.parametrize("second", ["y.csv", "y.tsv", "y.jsonl", "y.parquet", "y.npz", "y.npy"])
-@pytest.mark.parametrize("first", ["p.csv", "p.parquet", "p.npz", "p.npy"])
-def test_any_two_formats_in_the_order_of_the_rows(tmp_path: Path, first: str, second: str) -> None:
-    rows, truth = predictions(tmp_path / first), labels(tmp_path / second)
-    assert tables(tmp_path, rows, "--label-file", truth) == EXPECTED
-
-
-@pytest.mark.parametrize("second", ["y.csv", "y.parquet", "y.npz"])
-def test_joined_by_a_key(tmp_path: Path, second: str, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("trueness.files.source.BATCH_VALUES", 3 * 101)
-    shuffled = {"id": np.array(IDS)[ORDER], "truth": same.Y_TRUE[ORDER]}
-    rows = predictions(tmp_path / "p.csv", id=IDS)
-    truth = labels(tmp_path / second, **shuffled)
-    assert tables(tmp_path, rows, "--label-file", truth, "--key", "id") == EXPECTED
-
-
 def test_several_files_joined_by_a_key(tmp_path: Path, capsys: Any) -> None:
     for part in range(3):
         chosen = slice(part * 1000, (part + 1) * 1000)
@@ -71,30 +55,6 @@ def _error(capsys: Any, *arguments: Any) -> str:
 
 
 class TestRefusals:
-    def test_another_number_of_labels(self, tmp_path: Path, capsys: Any) -> None:
-        rows = predictions(tmp_path / "p.csv")
-        for length in (same.N_ROWS - 1, same.N_ROWS + 1):
-            truth = labels(tmp_path / "y.csv", truth=np.zeros(length, int))
-            assert f"has {length} labels" in _error(capsys, rows, "--label-file", truth)
-
-    def test_rows_in_another_order_by_a_column_that_both_have(self, tmp_path: Path, capsys: Any) -> None:
-        rows = predictions(tmp_path / "p.csv", id=IDS)
-        truth = labels(tmp_path / "y.csv", id=np.array(IDS)[ORDER], truth=same.Y_TRUE[ORDER])
-        printed = _error(capsys, rows, "--label-file", truth)
-        assert "the labels are in another order" in printed
-        assert "--key" in printed
-
-    def test_a_repeated_an_unknown_and_a_missing_key(self, tmp_path: Path, capsys: Any) -> None:
-        rows = predictions(tmp_path / "p.csv", id=IDS)
-        join = ("--label-file", tmp_path / "y.csv", "--key", "id")
-        labels(tmp_path / "y.csv", id=[*IDS[:-1], IDS[7]], truth=same.Y_TRUE)
-        assert "row 3000: column 'id' (--key) has the value 'case 7' a second time" in _error(
-            capsys, rows, *join
-        )
-        labels(tmp_path / "y.csv", id=[*IDS[:-1], "other"], truth=same.Y_TRUE)
-        assert "p.csv, row 3000: 'case 2999' is not in column 'id'" in _error(capsys, rows, *join)
-        assert "'number'" in _error(capsys, rows, *join[:3], "number")
-
     def test_unreadable_rows_would_shift_the_labels(self, tmp_path: Path, capsys: Any) -> None:
         (tmp_path / "p.csv").write_text("p_0,p_1\n0.5,0.5\n0.5\n0.5,0.5\n")
         (tmp_path / "y.csv").write_text("y\n0\n1\n1\n")

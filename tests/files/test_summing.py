@@ -17,13 +17,6 @@ pytestmark = pytest.mark.cli
 
 
 class TestGroupsAndWeights:
-    def test_weights(self, parquet: Path) -> None:
-        got = all_tables(parquet.parent, parquet, *same.WIDE, "--sample-weight", "w")
-        assert got.by_variation.isclose(tn.tabulate(same.Y_TRUE, same.Y_PROB, sample_weight=same.WEIGHT))
-        expected = tn.tabulate_events(same.Y_TRUE, same.Y_PROB, sample_weight=same.WEIGHT)
-        assert got.by_class is not None
-        assert got.by_class.isclose(expected)
-
     def test_weights_that_are_0_in_a_whole_batch(
         self, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
     ) -> None:
@@ -35,18 +28,6 @@ class TestGroupsAndWeights:
         expected = tn.tabulate_events(same.Y_TRUE, same.Y_PROB, sample_weight=weight)
         assert got.by_class is not None
         assert got.by_class.isclose(expected)
-
-    def test_groups_have_any_name(self, parquet: Path) -> None:
-        before = set(parquet.parent.parent.rglob("*"))
-        out = parquet.with_name("by.json")
-        assert main(["tabulate", str(parquet), *same.WIDE, "--groups", "hospital", "-o", str(out)]) == 0
-        assert set(parquet.parent.parent.rglob("*")) - before == {out}
-        grouped = load_tables(str(out))
-        for name in np.unique(same.HOSPITAL).tolist():
-            mine = name == same.HOSPITAL
-            assert grouped.groups[name].by_variation == tn.tabulate(same.Y_TRUE[mine], same.Y_PROB[mine])
-            assert grouped.groups[name].by_class == tn.tabulate_events(same.Y_TRUE[mine], same.Y_PROB[mine])
-        assert list(grouped.whole) == [*EXPECTED, BY_CLASS]
 
     def test_combinations_of_columns_are_groups(self, parquet: Path) -> None:
         old = np.where(same.AGE >= 60, "60", "20")
@@ -85,18 +66,6 @@ class TestGroupsAndWeights:
 
 
 class TestScales:
-    @pytest.mark.parametrize("ending", ["csv", "tsv", "parquet", "npz", "jsonl"])
-    @pytest.mark.parametrize("sign", ["", "%"])
-    def test_percentages_are_divided_once(self, tmp_path: Path, ending: str, sign: str) -> None:
-        percent = same.Y_PROB * 100
-        expected = tn.tabulate(same.Y_TRUE, percent / 100)
-        columns = {f"p_{c}": percent[:, c] for c in range(3)}
-        if sign:
-            columns = {name: [f"{value!r}%" for value in column.tolist()] for name, column in columns.items()}
-        path = same.written(tmp_path / f"x.{ending}", {"y": same.Y_TRUE, **columns})
-        assert tables(tmp_path, path, "--percent")[0] == expected
-        assert main(["tabulate", str(path), "-o", str(tmp_path / "t.json")]) == 2
-
     def test_percentages_in_lists_and_narrow_numbers(self, tmp_path: Path) -> None:
         percent = (same.Y_PROB * 100).astype(np.float32)
         np.savez(tmp_path / "x.npz", y_true=same.Y_TRUE, y_prob=percent)
@@ -107,18 +76,6 @@ class TestScales:
         assert tables(tmp_path, tmp_path / "x.npz", "--percent")[0] == tn.tabulate([0, 1], whole / 100)
         np.savez(tmp_path / "x.npz", y_true=[0, 1], y_prob=whole[:, 1])
         assert tables(tmp_path, tmp_path / "x.npz", "--percent")[0] == tn.tabulate([0, 1], whole[:, 1] / 100)
-
-    def test_weights_with_percentages(self, tmp_path: Path) -> None:
-        columns = {f"p_{c}": same.Y_PROB[:, c] * 100 for c in range(3)}
-        path = same.written(tmp_path / "x.csv", {"y": same.Y_TRUE, **columns, "w": same.WEIGHT})
-        got = tables(tmp_path, path, "--percent", "--sample-weight", "w")[0]
-        assert got.isclose(tn.tabulate(same.Y_TRUE, same.Y_PROB, sample_weight=same.WEIGHT))
-
-    def test_logits(self, tmp_path: Path) -> None:
-        logits = np.log(same.Y_PROB + 0.01)
-        np.savez(tmp_path / "x.npz", y_true=same.Y_TRUE, logits=logits)
-        got = tables(tmp_path, tmp_path / "x.npz", "--from-logits")
-        assert got[0] == tn.tabulate(same.Y_TRUE, logits, from_logits=True)
 
     @pytest.mark.parametrize("columns", [False, True])
     def test_logarithms_are_not_normalised(self, tmp_path: Path, columns: bool, capsys: Any) -> None:
@@ -131,11 +88,6 @@ class TestScales:
         np.savez(tmp_path / "x.npz", y_true=same.Y_TRUE, logprobs=logs + 0.1)
         assert main(["tabulate", str(tmp_path / "x.npz"), "--logprobs", "-o", str(tmp_path / "t.json")]) == 2
         assert "row 1:" in capsys.readouterr().err
-
-    def test_normalize(self, tmp_path: Path) -> None:
-        np.savez(tmp_path / "x.npz", y_true=same.Y_TRUE, y_prob=same.Y_PROB * 7)
-        got = tables(tmp_path, tmp_path / "x.npz", "--normalize")
-        assert got[0] == tn.tabulate(same.Y_TRUE, same.Y_PROB * 7, normalize=True)
 
 
 class TestBins:
@@ -175,17 +127,6 @@ class TestBins:
             == 0
         )
         assert len({str(of.by_variation.bins) for of in load_tables(out).groups.values()}) == 1
-
-    def test_edges_and_other_measures(self, parquet: Path) -> None:
-        got = tables(
-            parquet.parent, parquet, *same.WIDE, "--edges", "0,0.3,1", "--variation", "iqv", "--ties", "split"
-        )
-        assert got[0] == tn.tabulate(
-            same.Y_TRUE, same.Y_PROB, bins=tn.Edges([0, 0.3, 1]), variation="iqv", ties="split"
-        )
-        assert got[1].n_bins == 2
-        (only,) = tables(parquet.parent, parquet, *same.WIDE, "--variation", "confidence")
-        assert only == EXPECTED[1]
 
     def test_exact_needs_files_and_no_weights(self, parquet: Path, tmp_path: Path) -> None:
         data = "y,p_0,p_1\n" + "0,0.5,0.5\n" * 20

@@ -1,66 +1,18 @@
 """Damaged and empty files are refused by name."""
 
-import gzip
 import subprocess
 import sys
 from pathlib import Path
-from typing import Any
 
 import numpy as np
 import pytest
-from reading import csv, refused, summed
 
-import trueness as tn
-from trueness.cli import main
-from trueness.files import Plan, Request, RowOptions, Source, find_inputs, parse_condition, sum_source
-from trueness.refusals import Refusal
+from trueness.files import Plan, Request, RowOptions, Source, find_inputs, sum_source
 
 pytestmark = pytest.mark.cli
 
 
 class TestFiles:
-    @pytest.mark.parametrize("ending", ["parquet", "arrow", "npz", "npy", "csv.gz", "csv.zst"])
-    @pytest.mark.parametrize("how", ["cut off", "a byte changed", "something else"])
-    def test_damaged_files(self, tmp_path: Path, ending: str, how: str) -> None:
-        from trueness.files import write_predictions
-
-        path = tmp_path / f"x.{ending}"
-        y_true, y_prob = tn.simulate.calibrated(5000, [1, 1, 1], rng=0)
-        if ending == "npy":
-            np.save(path, y_prob)
-            np.save(tmp_path / "labels.npy", y_true)
-        else:
-            write_predictions(str(path), [(y_true, y_prob)], 5000, 3)
-        data = bytearray(path.read_bytes())
-        if how == "cut off":
-            data = data[: len(data) // 2]
-        elif how == "something else":
-            data = bytearray(b"Dear reader, this is a letter.\n" * 100)
-        else:
-            data[len(data) // 2 :] = bytes(byte ^ 0x55 for byte in data[len(data) // 2 :])
-        path.write_bytes(data)
-        out = tmp_path / "t.json"
-        labels = ["--label-file", str(tmp_path / "labels.npy")] if ending == "npy" else []
-        assert main(["tabulate", str(path), *labels, "-o", str(out)]) == 2
-        assert not out.exists()
-
-    def test_the_cause_names_the_file(self, tmp_path: Path, capsys: Any) -> None:
-        path = tmp_path / "x.parquet"
-        path.write_bytes(b"PAR1" + b"\0" * 100 + b"PAR1")
-        assert main(["tabulate", str(path), "-o", str(tmp_path / "t.json")]) == 2
-        cause, remedy = capsys.readouterr().err.splitlines()
-        assert str(path) in cause
-        assert "create the file again" in remedy
-
-    def test_empty_files(self, tmp_path: Path) -> None:
-        (tmp_path / "x.csv").touch()
-        assert "0 bytes" in refused(tmp_path / "x.csv").cause
-        (tmp_path / "x.csv.gz").write_bytes(gzip.compress(b""))
-        assert "is empty" in refused(tmp_path / "x.csv.gz").cause
-        assert "hold no rows" in refused(csv(tmp_path / "y.csv")).cause
-        np.savez(tmp_path / "x.npz", y_true=np.zeros(0), y_prob=np.zeros((0, 3)))
-        assert "hold no rows" in refused(tmp_path / "x.npz").cause
-
     def test_an_empty_file_among_others_is_reported(self, tmp_path: Path) -> None:
         import pyarrow as pa
         import pyarrow.parquet as pq
@@ -72,40 +24,6 @@ class TestFiles:
         source = Source(find_inputs([str(tmp_path)]).files, Request(), RowOptions(), remarks=printed.append)
         assert sum_source(source, Plan()).tables.n_rows == 1
         assert printed == [f"{tmp_path / 'a.parquet'} holds no rows"]
-
-    def test_nothing_is_left(self, tmp_path: Path) -> None:
-
-        path = csv(tmp_path / "x.csv", "0,0.5,0.5")
-        assert "no rows are left" in refused(path, where=(parse_condition("y = 1"),)).cause
-        assert "no rows are left" in refused(csv(tmp_path / "z.csv", "0,0.5,0.1"), skip=True).cause
-
-
-def test_an_npy_file_that_is_cut_off(tmp_path: Path, capsys: Any) -> None:
-    y_true, y_prob = tn.simulate.calibrated(100, [5, 1, 1], rng=0)
-    np.save(tmp_path / "p.npy", y_prob)
-    np.save(tmp_path / "y.npy", y_true)
-    whole = (tmp_path / "p.npy").read_bytes()
-    (tmp_path / "p.npy").write_bytes(whole[:1000])
-    arguments = ["tabulate", str(tmp_path / "p.npy"), "--label-file", str(tmp_path / "y.npy")]
-    assert main([*arguments, "-o", str(tmp_path / "t.json")]) == 2
-    assert "but holds 1000" in capsys.readouterr().err
-    (tmp_path / "p.npy").write_bytes(whole)
-    (tmp_path / "y.npy").write_bytes((tmp_path / "y.npy").read_bytes()[:500])
-    assert main([*arguments, "-o", str(tmp_path / "t.json")]) == 2
-    assert "y.npy declares" in capsys.readouterr().err
-
-
-@pytest.mark.parametrize("skip", [False, True])
-def test_names_of_columns_that_are_not_utf8(tmp_path: Path, skip: bool) -> None:
-    path = tmp_path / "x.csv"
-    path.write_bytes("y,p_ä,p_b\nä,0.5,0.5\n".encode("latin-1"))
-    if skip:  # read as they are, with a mark for what is no text
-        with pytest.raises(Refusal):
-            summed(path, skip=True, label="z")
-        return
-    error = refused(path)
-    assert error.cause.startswith(f"{path} is not UTF-8: ")
-    assert "--encoding latin-1" in error.remedy
 
 
 @pytest.mark.parametrize("seed", range(6))

@@ -2,24 +2,15 @@
 
 from decimal import Decimal
 from pathlib import Path
-from typing import Any
 
 import numpy as np
 import predictions as same
 import pytest
-from reading import EXPECTED, run, tables
+from reading import EXPECTED, tables
 
 import trueness as tn
 
 pytestmark = pytest.mark.cli
-
-
-@pytest.mark.parametrize("name", same.FORMATS)
-def test_every_format_gives_the_identical_table(tmp_path: Path, name: str) -> None:
-    file, write, options = same.FORMATS[name]
-    write(tmp_path / file)
-    run("tabulate", file, *options, "-o", "t.json", folder=tmp_path)
-    assert tn.CalibrationTable.load_all(tmp_path / "t.json") == EXPECTED
 
 
 def test_rows_of_more_than_a_megabyte(tmp_path: Path) -> None:
@@ -37,13 +28,6 @@ def test_rows_of_more_than_a_megabyte(tmp_path: Path) -> None:
     assert found[0] == tn.tabulate(y_true, y_prob)
 
 
-@pytest.mark.parametrize("order", ["C", "F"])
-def test_npy_with_a_label_file(tmp_path: Path, order: Any) -> None:
-    np.save(tmp_path / "p.npy", np.array(same.Y_PROB, order=order))
-    np.save(tmp_path / "y.npy", same.Y_TRUE)
-    assert tables(tmp_path, tmp_path / "p.npy", "--label-file", tmp_path / "y.npy") == EXPECTED
-
-
 def test_batches_do_not_matter(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("trueness.files.source.BATCH_VALUES", 3 * 101)
     for name, (file, write, options) in same.FORMATS.items():
@@ -51,21 +35,6 @@ def test_batches_do_not_matter(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) 
         path.mkdir()
         write(path / file)
         assert tables(path, path / file, *options) == EXPECTED, name
-
-
-@pytest.mark.parametrize("dtype", ["float32", "float16"])
-def test_narrow_numbers_stay_narrow(tmp_path: Path, dtype: str) -> None:
-    """The rule for values on an edge depends on the dtype; a file must not widen it."""
-    import pyarrow as pa
-    import pyarrow.parquet as pq
-
-    narrow = same.Y_PROB.astype(dtype)
-    narrow /= narrow.sum(axis=1, keepdims=True)
-    pq.write_table(
-        pa.table({"label": same.Y_TRUE, **{f"p_{c}": narrow[:, c] for c in range(3)}}), tmp_path / "x.parquet"
-    )
-    expected = [tn.tabulate(same.Y_TRUE, narrow, variation=name) for name in ("entropy", "confidence")]
-    assert tables(tmp_path, tmp_path / "x.parquet") == expected
 
 
 def test_decimals_whole_numbers_and_dictionaries(tmp_path: Path) -> None:

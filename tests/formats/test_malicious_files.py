@@ -2,8 +2,6 @@
 
 import gzip
 import io
-import os
-import pickle
 import resource
 import zipfile
 from pathlib import Path
@@ -16,16 +14,6 @@ from reading import MEGABYTE, message, peak_of
 from trueness.files import Plan, Request, RowOptions, Source, find_inputs, load_tables, sum_source
 
 pytestmark = pytest.mark.cli
-
-
-class Harmful:
-    """Unpickled, it makes a folder."""
-
-    def __init__(self, target: Path) -> None:
-        self.target = target
-
-    def __reduce__(self) -> Any:
-        return os.mkdir, (str(self.target),)
 
 
 def npy(shape: Any, descr: Any = "<f8", data: bytes = b"", order: bool = False) -> bytes:
@@ -43,20 +31,6 @@ def npz(path: Path, compression: int = zipfile.ZIP_DEFLATED, **members: bytes) -
 
 
 LABELS = npy((2,), "<i8", np.zeros(2, "<i8").tobytes())
-
-
-def test_a_pickle_is_not_read(tmp_path: Path) -> None:
-    target = tmp_path / "made-by-a-pickle"
-    harmful = np.empty(2, object)
-    harmful[:] = [Harmful(target), Harmful(target)]
-    np.save(tmp_path / "x.npy", harmful, allow_pickle=True)
-    np.save(tmp_path / "y.npy", np.zeros(2))
-    assert "pickle" in message(tmp_path / "x.npy", label_file=str(tmp_path / "y.npy"))
-    np.savez(tmp_path / "x.npz", y_true=harmful, y_prob=np.full((2, 2), 0.5))
-    assert "pickle" in message(tmp_path / "x.npz")
-    (tmp_path / "z.npz").write_bytes(pickle.dumps(Harmful(target)))
-    assert "is not an NPZ file" in message(tmp_path / "z.npz")
-    assert not target.exists()
 
 
 def test_a_pickle_in_another_array_is_ignored(tmp_path: Path) -> None:

@@ -4,7 +4,6 @@ import io
 from pathlib import Path
 from typing import Any
 
-import numpy as np
 import predictions as same
 import pytest
 from reading import EXPECTED, all_tables, message, refused, summed, tables
@@ -22,45 +21,6 @@ def frame() -> Any:
     import pandas as pd
 
     return pd.DataFrame(same.wide())
-
-
-WRITTEN: dict[str, dict[str, Any]] = {
-    "semicolon": {"sep": ";"},
-    "semicolon, decimal comma": {"sep": ";", "decimal": ","},
-    "tab, decimal comma": {"sep": "\t", "decimal": ","},
-    "bar": {"sep": "|"},
-    "comma and decimal comma, quoted": {"decimal": ",", "quoting": 1},
-    "UTF-8 with a mark": {"encoding": "utf-8-sig"},
-    "UTF-16": {"sep": ";", "decimal": ",", "encoding": "utf-16"},
-    "UTF-16 without a mark": {"encoding": "utf-16-be"},
-    "UTF-32": {"encoding": "utf-32"},
-    "carriage returns": {"sep": ";", "decimal": ",", "lineterminator": "\r\n"},
-}
-
-
-@pytest.mark.parametrize("ending", ["csv", "tsv"])
-@pytest.mark.parametrize("written", WRITTEN.values(), ids=WRITTEN)
-def test_files_of_pandas_give_the_identical_table(
-    tmp_path: Path, ending: str, written: dict[str, Any]
-) -> None:
-    frame().to_csv(tmp_path / f"x.{ending}", index=False, **written)
-    assert tables(tmp_path, tmp_path / f"x.{ending}", *OPTIONS) == EXPECTED
-
-
-@pytest.mark.parametrize("encoding", ["latin-1", "cp1252", "utf-16"])
-def test_the_encoding_can_be_given(tmp_path: Path, encoding: str) -> None:
-    frame().to_csv(tmp_path / "x.csv", index=False, encoding=encoding)
-    found = summed(
-        tmp_path / "x.csv", probs="p_*", classes="index", by="hospital", layout=TextLayout(encoding=encoding)
-    )
-    assert set(found.tables.groups) == {*np.unique(same.HOSPITAL)}
-
-
-def test_bytes_that_are_not_utf_8_are_refused_and_not_guessed(tmp_path: Path) -> None:
-    frame().to_csv(tmp_path / "x.csv", index=False, encoding="latin-1")
-    found = refused(tmp_path / "x.csv", probs="p_*", classes="index", by="hospital")
-    assert found.code == "not-utf-8"
-    assert "--encoding latin-1" in found.remedy
 
 
 def test_what_was_detected_is_printed_once(tmp_path: Path, capsys: Any) -> None:
@@ -144,12 +104,6 @@ class TestDelimiters:
         with pytest.raises(SystemExit):
             main(["assess", "x.csv", "--delimiter", text])
         assert "delimiter" in capsys.readouterr().err
-
-    @pytest.mark.parametrize("text", ["hex", "none such"])
-    def test_what_is_not_an_encoding(self, text: str, capsys: Any) -> None:
-        with pytest.raises(SystemExit):
-            main(["assess", "x.csv", "--encoding", text])
-        assert "unknown encoding" in capsys.readouterr().err
 
 
 def test_text_that_ends_inside_of_a_character(tmp_path: Path) -> None:

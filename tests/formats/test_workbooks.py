@@ -9,7 +9,6 @@ import pytest
 from reading import all_tables, refused, summed, tables
 
 import trueness as tn
-from trueness.formats import TextLayout
 
 pytestmark = [pytest.mark.cli, pytest.mark.excel, pytest.mark.frames]
 
@@ -54,37 +53,10 @@ def test_names_truth_values_and_empty_rows(tmp_path: Path) -> None:
     assert all_tables(tmp_path, path).by_variation == tn.tabulate([0, 1], [[0.5, 0.5], [0, 1]])
 
 
-def test_several_sheets_need_a_name(tmp_path: Path) -> None:
-    path = book(tmp_path / "x.xlsx", HEAD, [0, 0.5, 0.5], sheets=("valid", "test"))
-    assert refused(path).code == "ambiguous-sheet"
-    assert summed(path, layout=TextLayout(sheet="test")).tables.n_rows == 1
-    found = refused(path, layout=TextLayout(sheet="none"))
-    assert found.code == "missing-sheet"
-    assert "'valid', 'test'" in found.cause
-
-
 def test_text_among_numbers_is_a_bad_row(tmp_path: Path) -> None:
     path = book(tmp_path / "x.xlsx", HEAD, [0, 0.5, 0.5], [1, "n/a", 0.5], [1, 0.5, 0.5])
     assert "row 2: 'n/a' is not a number" in refused(path).cause
     assert summed(path, skip=True).tables.n_rows == 2
-
-
-def test_without_a_header(tmp_path: Path) -> None:
-    path = book(tmp_path / "x.xlsx", [0, 0.5, 0.5], [1, 0.25, 0.75])
-    assert "--no-header" in refused(path).remedy
-    assert summed(path, header=False, label="1", probs="2-3").tables.n_rows == 2
-
-
-@pytest.mark.parametrize("content", [b"PK\x03\x04 no archive", b"y,p_0,p_1\n0,0.5,0.5\n"])
-def test_what_is_not_a_workbook(tmp_path: Path, content: bytes) -> None:
-    (tmp_path / "x.xlsx").write_bytes(content)
-    assert refused(tmp_path / "x.xlsx").code == "unreadable-file"
-
-
-def test_a_truncated_workbook(tmp_path: Path) -> None:
-    content = book(tmp_path / "a.xlsx", HEAD, *[[0, 0.5, 0.5]] * 50).read_bytes()
-    (tmp_path / "x.xlsx").write_bytes(content[: len(content) // 2])
-    assert refused(tmp_path / "x.xlsx").code == "unreadable-file"
 
 
 def test_a_part_that_was_compressed_far_too_much(tmp_path: Path) -> None:

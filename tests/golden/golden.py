@@ -122,9 +122,7 @@ def content(name: str, engine: str) -> dict[str, Any]:
         numbers[f"rce {distance}"] = [of_rows, speak.rce_of(table, distance)]
     numbers["uce"] = speak.uce(y, p, **rows)
     if not isinstance(p, list):
-        numbers["cwece"] = speak.cwece(
-            y, p, **{word: rows[word] for word in rows if word != "ties"}
-        )
+        numbers["cwece"] = speak.cwece(y, p, **{word: rows[word] for word in rows if word != "ties"})
     if name.startswith("decimals,2") and not wrong:
         numbers["skce"] = speak.skce(y, p, "biased", bandwidth=1.0)
         corp = speak.corp_parts(y, p[:, 1])
@@ -142,9 +140,7 @@ def kept(label: str, part: dict[str, Any], gone: set[str]) -> dict[str, Any]:
     """The sums of a part that stay; those by confidence and of classes are of rows, or of their weight."""
     mass = {"mass": part.get("weight", part["rows"])}
     if "view=top" in label:
-        return mass | {
-            key: np.array(part[key], object)[..., 0].tolist() for key in ("ordered", "rank")
-        }
+        return mass | {key: np.array(part[key], object)[..., 0].tolist() for key in ("ordered", "rank")}
     if "view=class" in label:
         return mass | {key: part[key] for key in ("predicted", "observed")}
     if "log_score_variance" in gone and "predicted_scores" in part:
@@ -155,9 +151,7 @@ def kept(label: str, part: dict[str, Any], gone: set[str]) -> dict[str, Any]:
 def unlike(stored: Any, found: Any, close: float | None, where: str = "") -> list[str]:
     """Where two contents differ: at all, or by more than `close`, relative and absolute."""
     if isinstance(stored, dict) and stored.keys() == found.keys():
-        return [
-            at for key in stored for at in unlike(stored[key], found[key], close, f"{where} {key}")
-        ]
+        return [at for key in stored for at in unlike(stored[key], found[key], close, f"{where} {key}")]
     if isinstance(stored, dict) or close is None:
         return [] if stored == found else [where]
     a, b = np.array(stored, float), np.array(found, float)

@@ -59,10 +59,7 @@ def from_loops(name: str, of: dict[str, str], edges: list[float]) -> dict[str, A
     for row, label, weight, m in zip(rows, labels, w, table["bin"], strict=True):
         possible = row[label] > 0
         score = math.log(row[label]) + oracle.entropy_nats(row) if possible else 0.0
-        both = [
-            weight * oracle.integer(x, oracle.LOG_UNIT)
-            for x in (score, oracle.varentropy_nats(row))
-        ]
+        both = [weight * oracle.integer(x, oracle.LOG_UNIT) for x in (score, oracle.varentropy_nats(row))]
         by_bin[m] += both
         by_class[row.index(max(row))] += both
     found = table | {"rows": table["row_count"], "weight": table["count"]}
@@ -97,9 +94,7 @@ def unconfirmed(name: str, stored: dict[str, Any]) -> set[str]:
         found = from_loops(name, of, edges)
         known = SOFT if "soft" in name else LOGITS if "logits" in name else found.keys()
         missing |= part.keys() - known
-        if label.startswith("options=") and not {"options", "soft", "logits"} & set(
-            re.split(r"\W", name)
-        ):
+        if label.startswith("options=") and not {"options", "soft", "logits"} & set(re.split(r"\W", name)):
             for number, theirs in found.get("errors", {}).items():
                 ours = np.array(stored["numbers"][number], float)
                 assert np.allclose(ours, theirs, rtol=1e-12, atol=1e-12), (name, number)

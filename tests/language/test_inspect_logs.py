@@ -4,7 +4,6 @@ import json
 from pathlib import Path
 from typing import Any, ClassVar
 
-import numpy as np
 import pytest
 from logs import EXPECTED, LOGS, equal, inspect_header, inspect_sample, tokens, write_eval
 
@@ -31,11 +30,6 @@ def with_answer(*entries: Any, id: str = "q2", **more: Any) -> Any:
     return inspect_sample(id, output={"choices": [{"logprobs": {"content": list(entries)}}]}, **more)
 
 
-@pytest.mark.parametrize("name", ["letters", "stated"])
-def test_both_layouts_of_one_run_give_equal_arrays(name: str) -> None:
-    assert equal(read_inspect(INSPECT / f"{name}.eval"), read_inspect(INSPECT / f"{name}.json.gz"))
-
-
 def test_stated() -> None:
     found, expected = read_inspect(INSPECT / "stated.eval"), EXPECTED["inspect/stated.eval"]
     assert isinstance(found, Statements)
@@ -47,15 +41,6 @@ def test_stated() -> None:
     assert isinstance(with_wrong, Statements)
     assert len(with_wrong.event) == expected["n_rows"] + 1
     assert with_wrong.left_out == {"not scored": 1}
-
-
-def test_letters_epochs_are_clusters() -> None:
-    found = read_inspect(INSPECT / "letters.eval")
-    assert isinstance(found, Options)
-    assert len(found.y_true) == 40
-    assert len(set(found.cluster)) == 20
-    assert sorted(set(found.n_options.tolist())) == [3, 4]
-    np.testing.assert_allclose(found.y_prob.sum(axis=1), 1)
 
 
 def test_votes_over_epochs(tmp_path: Path) -> None:

@@ -245,10 +245,6 @@ class TestRecognition:
         for path in tmp_path.iterdir():
             assert recognise(path) is None
 
-    def test_simple_evals_are_refused_by_name(self) -> None:
-        path = LOGS / "simple-evals" / "simpleqa_example_allresults.json"
-        assert "does not say which answers were right" in refused(recognise, path).cause
-
     def test_the_input_of_a_batch_is_refused_by_name(self, tmp_path: Path) -> None:
         path = write_lines(
             tmp_path / "in.jsonl", [{"custom_id": "r1", "method": "POST", "url": "/v1", "body": {}}]

@@ -60,9 +60,7 @@ class TestErrors:
         if math.isfinite(constant):
             assert speak.vce_of(table) <= 2 * constant * speak.rce_of(table) + slack
 
-    @given(
-        data(), st.sampled_from(["first", "split"]), st.sampled_from([1, 10, speak.EqualMass(3)])
-    )
+    @given(data(), st.sampled_from(["first", "split"]), st.sampled_from([1, 10, speak.EqualMass(3)]))
     def test_entropy_vce_is_bounded_by_rce(self, rows: Data, ties: str, bins: Any) -> None:
         """VCE_H <= [R ln(C-1) + h2(R)] / ln C, R = RCE_TV, h2 in nats: concave in R.
 
@@ -89,9 +87,7 @@ class TestErrors:
             assert speak.rce_of(table) == pytest.approx(first, abs=slack)
 
     @given(data(), options())
-    def test_w1_is_the_mean_error_of_the_first_k_ranks(
-        self, rows: Data, how: dict[str, Any]
-    ) -> None:
+    def test_w1_is_the_mean_error_of_the_first_k_ranks(self, rows: Data, how: dict[str, Any]) -> None:
         """W1/(C-1) = mean over k < C of |P(rank <= k) - its prediction|, and at most TV."""
         table = tabulate(*rows, **how)
         weight, q, r = means(table)
@@ -102,9 +98,7 @@ class TestErrors:
         assert w1 <= speak.rce_of(table) + slack
 
     @given(data(), options())
-    def test_norms_are_ordered_and_signed_parts_add_up(
-        self, rows: Data, how: dict[str, Any]
-    ) -> None:
+    def test_norms_are_ordered_and_signed_parts_add_up(self, rows: Data, how: dict[str, Any]) -> None:
         """Over- and under-confident parts of the mean gap; the means of powers never fall."""
         table = tabulate(*rows, **how)
         for metric, error in (("vce", speak.vce_of), ("rce", speak.rce_of)):
@@ -125,9 +119,7 @@ class TestErrors:
 
 class TestClasses:
     @given(data(min_rows=2), st.sampled_from(NORMS), st.randoms(use_true_random=False))
-    def test_the_names_of_the_classes_do_not_matter(
-        self, rows: Data, norm: str, random: Any
-    ) -> None:
+    def test_the_names_of_the_classes_do_not_matter(self, rows: Data, norm: str, random: Any) -> None:
         """Two classes are one event, whose bins are closed on one side: they keep their order."""
         c = rows.y_prob.shape[1]
         order = list(range(c))
@@ -167,9 +159,7 @@ class TestMeasures:
         self, seed: int, c: int, alpha: float
     ) -> None:
         rng = np.random.default_rng(seed)
-        x = np.concatenate(
-            [rng.dirichlet(np.full(c, alpha), 20), np.eye(c), np.full((1, c), 1 / c)]
-        )
+        x = np.concatenate([rng.dirichlet(np.full(c, alpha), 20), np.eye(c), np.full((1, c), 1 / c)])
         x = np.concatenate([x, (x + 1e-3 * rng.dirichlet(np.ones(c), len(x))) / (1 + 1e-3)])
         distance = np.abs(x[:, None] - x[None]).sum(axis=-1)
         further = ["renyi(2)", "renyi(1.5)", "renyi(5)", "tsallis(1.5)", "tsallis(4)"]
@@ -201,9 +191,7 @@ class TestMeasures:
         x = np.column_stack([np.linspace(0.5, 1, 101), 1 - np.linspace(0.5, 1, 101)])
         names = "wilcox_variation_ratio average_deviation mean_difference standard_deviation margin"
         for name in names.split():
-            np.testing.assert_allclose(
-                speak.measure(name)(x), 2 * (1 - x[:, 0]), rtol=0, atol=1e-13
-            )
+            np.testing.assert_allclose(speak.measure(name)(x), 2 * (1 - x[:, 0]), rtol=0, atol=1e-13)
 
     @pytest.mark.parametrize("kind", ["renyi", "tsallis"])
     @pytest.mark.parametrize("distance", [1e-3, 1e-6, 1e-9, 1e-12, 1e-14])

@@ -42,9 +42,7 @@ class TestTheTableIsAMonoid:
         assert a + b == b + a
 
     @given(data(), options(), st.lists(st.integers(0, 60), max_size=8))
-    def test_the_parts_add_up_to_the_whole(
-        self, rows: Data, how: dict[str, Any], points: list[int]
-    ) -> None:
+    def test_the_parts_add_up_to_the_whole(self, rows: Data, how: dict[str, Any], points: list[int]) -> None:
         parts = tables_of(cut(rows, points), how)
         assert add(parts) == functools.reduce(operator.add, parts) == tabulate(*rows, **how)
 
@@ -103,9 +101,7 @@ class TestTheTableIsAMonoid:
 
 class TestWhatDoesNotMatter:
     @given(data(), options(), st.randoms(use_true_random=False), st.sampled_from([None, 4]))
-    def test_the_order_of_rows(
-        self, rows: Data, how: dict[str, Any], random: Any, mass: int | None
-    ) -> None:
+    def test_the_order_of_rows(self, rows: Data, how: dict[str, Any], random: Any, mass: int | None) -> None:
         how = how | ({"bins": speak.EqualMass(mass)} if mass else {})
         order = list(range(len(rows.y_true)))
         random.shuffle(order)
@@ -234,21 +230,16 @@ class TestRepetitionAndWeights:
                 near = pytest.approx(exact.ravel().tolist(), rel=1e-12, abs=200 * 2.0**-40)
                 assert np.ravel(one[name]).tolist() == near, name
         assert weighted.n_rows == np.count_nonzero(weight)
-        assert numbers(*rows, sample_weight=weight, **how) == pytest.approx(
-            numbers(*again, **how), abs=1e-12
-        )
+        assert numbers(*rows, sample_weight=weight, **how) == pytest.approx(numbers(*again, **how), abs=1e-12)
 
     @given(data(), options(), st.integers(0, 2**32 - 1))
-    def test_weighted_parts_add_up_to_rounding(
-        self, rows: Data, how: dict[str, Any], seed: int
-    ) -> None:
+    def test_weighted_parts_add_up_to_rounding(self, rows: Data, how: dict[str, Any], seed: int) -> None:
         weight = np.random.default_rng(seed).gamma(1.0, 1.0, len(rows.y_true)) + 1e-6
         half = len(weight) // 2
         assume(half)
         ends = slice(0, half), slice(half, None)
         first, second = (
-            tabulate(rows.y_true[at], rows.y_prob[at], sample_weight=weight[at], **how)
-            for at in ends
+            tabulate(rows.y_true[at], rows.y_prob[at], sample_weight=weight[at], **how) for at in ends
         )
         whole = sums_of(tabulate(*rows, sample_weight=weight, **how))
         for total in (first + second, second + first):
@@ -270,9 +261,7 @@ def close_to(found: dict[str, Any], expected: dict[str, Any]) -> None:
     """Sums of weighted rows are equal to 1e-12 of the largest, which cancels in the log-score."""
     for name, value in expected.items():
         largest = np.abs(np.ravel(value)).max(initial=1.0)
-        np.testing.assert_allclose(
-            found[name], value, rtol=1e-12, atol=1e-12 * largest, err_msg=name
-        )
+        np.testing.assert_allclose(found[name], value, rtol=1e-12, atol=1e-12 * largest, err_msg=name)
 
 
 class TestStreaming:

@@ -4,12 +4,12 @@ import math
 
 import numpy as np
 import pytest
-from monitored import REFERENCE, T1, T3, ranked_table, stream, watched
+from monitored import REFERENCE, T1, ranked_table, stream, watched
 
 import trueness as tn
 from trueness.monitoring.cells import Cells
 from trueness.monitoring.directions import rank_directions
-from trueness.monitoring.reference import STAKES, DriftBets, drift_log_values, score_of
+from trueness.monitoring.reference import DriftBets, score_of
 from trueness.monitoring.watched import Watched
 
 SCORE = score_of(Cells.of_tables([REFERENCE]), rank_directions(3), 50, math.log(7 / 0.025), 1.0)
@@ -29,13 +29,6 @@ class TestExactValues:
     def test_the_bound_of_top_down(self) -> None:
         assert SCORE.bound[2] == pytest.approx(0.149083611336, abs=1e-11)
         assert SCORE.stake[2] == pytest.approx(1.694503996684, abs=1e-11)
-
-    def test_a_look(self) -> None:
-        values = drift_log_values(SCORE, Cells.of_tables([T3]), 50, 0.0).reshape(7, 6)
-        assert STAKES[3] == 0.25
-        assert values[0, 3] == pytest.approx(-0.461346390460, abs=1e-11)
-        assert values[0, 5] == pytest.approx(-3.215328167817, abs=1e-11)
-        assert values[2, 3] == pytest.approx(-0.421511038876, abs=1e-11)
 
 
 class TestNull:

@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from monitored import NO_ROWS, T1, T2, T3, watched
+from monitored import T1, T3, watched
 
 import trueness as tn
 from trueness.monitoring.bets import log_bets
@@ -16,68 +16,8 @@ from trueness.monitoring.clipping import SortedRatios, levels_over_bins
 from trueness.monitoring.directions import event_directions, rank_directions
 from trueness.monitoring.families import EventBets, RankBets
 from trueness.monitoring.roots import bracketed_root
-from trueness.monitoring.strengths import distance, strength_over_bins
+from trueness.monitoring.strengths import distance
 from trueness.monitoring.watched import Watched
-
-
-class TestExactValues:
-    """Section 12."""
-
-    @pytest.mark.parametrize(
-        ("size", "tolerance", "expected"),
-        [
-            (0, 0.0, 0.286711757640),
-            (0, 0.02, 0.153194259468),
-            (4, 0.0, 3.800727851155),
-            (6, 0.0, 8.860712688247),
-        ],
-    )
-    def test_flat_over_all_bins(self, size: int, tolerance: float, expected: float) -> None:
-        values = log_bets(Cells.of_tables([T3]), rank_directions(3), tolerance)
-        assert values[0, 0, size, 0] == pytest.approx(expected, abs=2e-12)
-
-    def test_a_look_without_rows_is_not_counted(self) -> None:
-        monitor = watched([T1, NO_ROWS, T2])
-        alone = watched([T1, T2])
-        assert [look.log_e_value for look in monitor.looks] == [
-            alone.looks[0].log_e_value,
-            alone.looks[0].log_e_value,
-            alone.looks[1].log_e_value,
-        ]
-
-    def test_strength_of_flat(self) -> None:
-        s = strength_over_bins(Cells.of_tables([T3]), rank_directions(3)[0], np.full((1, 1, 1), 0.04))
-        assert s.item() == pytest.approx(0.161374825157, abs=2e-12)
-
-    def test_a_fixed_tilt_by_hand(self) -> None:
-        cells = Cells.of_tables([T1])
-        value = -5 - 10 * math.log(cells.q[0, 1] @ np.exp([-1.0, 0.0]))
-        assert value == pytest.approx(2.0460547087965, abs=1e-12)
-
-
-def counts_of(table: tn.CalibrationTable) -> tuple[list[list[float]], list[list[float]]]:
-    return table.ordered_sum.tolist(), table.rank_count.tolist()
-
-
-class TestAgainstPlainLoops:
-    @pytest.mark.parametrize("tolerance", [0.0, 0.02])
-    @pytest.mark.parametrize("n_classes", [2, 4])
-    def test_every_component(self, n_classes: int, tolerance: float) -> None:
-        y_true, y_prob = tn.simulate.calibrated(60, [0.7] * n_classes, rng=n_classes)
-        table = tn.tabulate(y_true, tn.simulate.sharpen(y_prob, 1.5), bins=2)
-        family = RankBets(n_classes, 2, tolerance, 1.0)
-        expected = oracle.log_components(*counts_of(table), tolerance)
-        values = family.log_values([Watched(table)])[0]
-        np.testing.assert_allclose(values, [value for _, value in expected], rtol=1e-9, atol=1e-9)
-        np.testing.assert_allclose(family.weights, [weight for weight, _ in expected], rtol=1e-14)
-
-    def test_impossible_predictions_and_labels(self) -> None:
-        y_prob = [[1.0, 0.0, 0.0]] * 30 + [[0.5, 0.5, 0.0]] * 30 + [[0.6, 0.3, 0.1]] * 30
-        y_true = [0] * 28 + [2, 1] + [0, 1] * 15 + [0] * 20 + [1] * 7 + [2] * 3
-        table = tn.tabulate(y_true, y_prob, bins=3)
-        expected = oracle.log_components(*counts_of(table), 0.0)
-        values = RankBets(3, 3, 0.0, 1.0).log_values([Watched(table)])[0]
-        np.testing.assert_allclose(values, [value for _, value in expected], rtol=1e-9, atol=1e-9)
 
 
 class TestMeansByEnumeration:
@@ -241,27 +181,6 @@ class TestRoots:
     def test_a_step_is_found_by_bisection(self) -> None:
         root = bracketed_root(lambda x: np.where(x < 1 / 3, -1.0, 1.0), np.zeros(1), np.ones(1))
         assert root.item() == pytest.approx(1 / 3, abs=1e-14)
-
-
-class TestSpeed:
-    """CPU seconds of one look; the limits of the issue, for C = 10 and 100 in ten bins."""
-
-    @pytest.mark.parametrize(
-        ("n_classes", "tolerance", "limit"), [(10, 0.0, 0.05), (10, 0.01, 0.25), (100, 0.01, 1.0)]
-    )
-    def test_a_look(self, n_classes: int, tolerance: float, limit: float) -> None:
-        import time
-
-        y_true, y_prob = tn.simulate.calibrated(1000, [1] * n_classes, rng=0)
-        tables = [Watched(tn.tabulate(y_true, y_prob))]
-        family = RankBets(n_classes, 10, tolerance, 1.0)
-        family.log_values(tables)
-        times = []
-        for _ in range(5):
-            start = time.process_time()
-            family.log_values(tables)
-            times.append(time.process_time() - start)
-        assert min(times) < limit
 
 
 class TestEventSizes:

@@ -117,12 +117,6 @@ class TestAlarm:
         assert 1 <= int(alarm.since) <= int(alarm.at)
         assert alarm.bin is None
 
-    def test_no_alarm_before_the_limit(self) -> None:
-        monitor = watched([T1, T2])
-        assert monitor.alarm is None
-        assert monitor.p_value == pytest.approx(1 / monitor.e_value)
-        assert tn.Monitor().p_value == 1.0
-
     def test_one_bin_is_named(self) -> None:
         """Only the first of ten bins is wrong: nine rows of ten are right where .99 was predicted."""
         wrong = [[0.995, 0.005]] * 60 + [[0.75, 0.25]] * 4000
@@ -148,21 +142,6 @@ class TestAlarm:
     def test_weights_of_starts(self) -> None:
         assert [unspent(0), start_weight(1)] == [1.0, 0.5]
         assert sum(start_weight(k) for k in range(1, 1001)) == pytest.approx(1 - unspent(1000))
-
-    def test_starts_as_a_mixture(self) -> None:
-        """E_t = Σ_k w_k Σ_j v_j Π_{s=k..t} e_{j,s} + r_t."""
-        rng = np.random.default_rng(0)
-        weights, looks = np.array([0.2, 0.3, 0.5]), rng.normal(0, 1, (5, 3))
-        evidence = Evidence(np.log(weights))
-        for log_bets in looks:
-            evidence.add(log_bets)
-        direct = unspent(5) + sum(
-            start_weight(k + 1) * (weights @ np.exp(looks[k:].sum(axis=0))) for k in range(5)
-        )
-        assert evidence.log_e_value == pytest.approx(math.log(direct))
-        assert evidence.strongest(5) == int(
-            np.argmax(weights * sum(start_weight(k + 1) * np.exp(looks[k:].sum(axis=0)) for k in range(5)))
-        )
 
     def test_a_bet_that_lost_everything_starts_again(self) -> None:
         evidence = Evidence(np.zeros(1))
@@ -359,11 +338,6 @@ class TestSettings:
 
 
 class TestText:
-    def test_no_alarm(self) -> None:
-        lines = str(watched([T1, T2], tolerance=0.02)).splitlines()
-        assert lines[0] == "no alarm in 2 looks, 30 rows; E = 1.85"
-        assert "alpha 0.05, tolerance 0.02" in lines
-
     def test_alarm(self) -> None:
         monitor = tn.Monitor(alpha=0.01, tolerance=0.01)
         for day, table in enumerate(OVER[:4], 1):

@@ -59,17 +59,6 @@ def command(capsys: Any, *arguments: Any, code: int = 0) -> tuple[str, str]:
     return ended.out, ended.err
 
 
-def test_the_example(capsys: Any, tmp_path: Path) -> None:
-    out = tmp_path / "out.json"
-    text, notes = command(capsys, "assess", EXAMPLE, "--ragged", "--json", out, "--resamples", 99)
-    found = json.loads(out.read_text(encoding="utf-8"))
-    assert found["options"] == {"2": 5, "3": 20, "4": 55, "5": 10}
-    assert {key: found[key]["value"] for key in EXPECTED} == pytest.approx(EXPECTED, abs=1e-10)
-    assert found["accuracy"] == pytest.approx(0.5888888888888889, abs=1e-10)
-    assert text.startswith("90 rows, 2 to 5 options (2: 5, 3: 20, 4: 55, 5: 10), 10 bins of entropy")
-    assert "probabilities from column 'probs'" in notes
-
-
 @pytest.mark.parametrize("ending", [".jsonl", ".parquet", ".feather"])
 @pytest.mark.parametrize("batch", [10**6, 50])
 def test_every_format_gives_the_tables_of_the_library(
@@ -122,24 +111,7 @@ def test_models_are_compared_on_the_same_options(tmp_path: Path, capsys: Any) ->
     assert "2 to 7 options" in text
 
 
-def test_scales(tmp_path: Path, capsys: Any) -> None:
-    logs = [[float(np.log(p)) for p in row] for row in ROWS]
-    path, out = written(tmp_path / "logs.jsonl", logs), tmp_path / "t.json"
-    command(capsys, "tabulate", path, "--ragged", "--from-logits", "-o", out)
-    assert tn.OptionTables.load(out) == tn.tabulate(Y_TRUE, logs, from_logits=True)
-    percent = [[100 * p for p in row] for row in ROWS]
-    command(capsys, "tabulate", written(tmp_path / "p.jsonl", percent), "--ragged", "--percent", "-o", out)
-    assert tn.OptionTables.load(out).isclose(tn.OptionTables.of(tn.tabulate(Y_TRUE, ROWS).values()), 1e-9)
-
-
 class TestRefusals:
-    def test_lists_of_different_lengths_are_asked_for(self, tmp_path: Path, capsys: Any) -> None:
-        _, message = command(capsys, "assess", written(tmp_path / "rows.jsonl"), code=2)
-        assert (
-            "every row needs as many as the first one, or pass --ragged if rows have options of their own"
-            in (" ".join(message.split()))
-        )
-
     def test_one_list_column_is_needed(self, tmp_path: Path, capsys: Any) -> None:
         path = tmp_path / "wide.csv"
         path.write_text("y,p_0,p_1\n0,0.4,0.6\n", encoding="utf-8")

@@ -6,16 +6,10 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
-import option_oracle
 import oracle
 import pytest
 from option_rows import (
     N_OPTIONS,
-    O1_PROB,
-    O1_TRUE,
-    O2_TRUE,
-    O3_PROB,
-    O3_TRUE,
     ROWS,
     Y_PROB,
     Y_TRUE,
@@ -26,72 +20,8 @@ import trueness as tn
 from trueness.table import OptionTables
 
 
-def numbers(y_true: Any, y_prob: Any, **how: Any) -> dict[str, float]:
-    table = tn.tabulate(y_true, y_prob, **how)
-    return {
-        "vce": tn.variation_calibration_error(table),
-        "net": tn.signed_parts(table).net,
-        "rce": tn.ranked_calibration_error(table),
-        "rce_w1": tn.ranked_calibration_error(table, "w1"),
-        "ece": tn.ece(y_true, y_prob, **how),
-        "accuracy": table.accuracy,
-    }
-
-
 class TestVectors:
     """Section 12.1 of the specification, to 1e-12."""
-
-    def test_o1(self) -> None:
-        found = numbers(O1_TRUE, O1_PROB, ties="first")
-        expected = {
-            "vce": 0.387715366617,
-            "net": 0.387715366617,
-            "rce": 0.225,
-            "rce_w1": 0.17,
-            "ece": 0.225,
-            "accuracy": 0.65,
-        }
-        assert found == pytest.approx(expected, abs=1e-12)
-        assert tn.uce(O1_TRUE, O1_PROB, ties="first") == pytest.approx(0.095667731612, abs=1e-12)
-        table = tn.tabulate(O1_TRUE, O1_PROB, ties="first")
-        assert isinstance(table, OptionTables)
-        assert table.row_count.tolist() == [0, 0, 0, 0, 20, 0, 0, 0, 0, 0]
-        assert [float(table[c].mean_variation[4]) for c in (2, 4)] == pytest.approx(
-            [0.468995593589, 0.422339869635], abs=1e-12
-        )
-        assert [float(table[c].observed_variation[4]) for c in (2, 4)] == pytest.approx(
-            [0.881290899231, 0.785475297227], abs=1e-12
-        )
-        z = table.log_score_sum / np.sqrt(table.log_score_variance)
-        assert z == pytest.approx(-2.979961380699, abs=1e-11)
-
-    def test_o2_gaps_of_opposite_sign_cancel_inside_a_bin(self) -> None:
-        found = numbers(O2_TRUE, O1_PROB, ties="first")
-        assert found["vce"] == pytest.approx(0.052930082998, abs=1e-12)
-        assert found["net"] == pytest.approx(-0.052930082998, abs=1e-12)
-        assert found["rce"] == pytest.approx(0.075, abs=1e-12)
-        table = tn.tabulate(O2_TRUE, O1_PROB, ties="first")
-        assert isinstance(table, OptionTables)
-        assert tn.signed_parts(table[2]).net == pytest.approx(-0.468995593589, abs=1e-12)
-        assert tn.signed_parts(table[4]).net == pytest.approx(0.363135427592, abs=1e-12)
-
-    def test_o3_ties_are_split_by_default(self) -> None:
-        found = numbers(O3_TRUE, O3_PROB)
-        assert found["vce"] == pytest.approx(0.777074712953, abs=1e-12)
-        assert found["rce"] == pytest.approx(0.8, abs=1e-12)
-        assert found["rce_w1"] == pytest.approx(0.541666666667, abs=1e-12)
-        table = tn.tabulate(O3_TRUE, O3_PROB)
-        assert table.spec.ties == "split"
-        assert isinstance(table, OptionTables)
-        assert table[3].rank_count.sum(axis=0).tolist() == [0, 0.5, 0.5]
-
-    @pytest.mark.parametrize("ties", ["first", "split"])
-    @pytest.mark.parametrize("bins", [1, 10, 30])
-    def test_against_plain_loops(self, ties: str, bins: int) -> None:
-        expected = option_oracle.metrics(Y_TRUE.tolist(), ROWS, bins, ties)
-        found = numbers(Y_TRUE, ROWS, bins=bins, ties=ties)
-        assert found == pytest.approx({key: expected[key] for key in found}, abs=1e-12)
-        assert tn.uce(Y_TRUE, ROWS, bins=bins, ties=ties) == pytest.approx(expected["uce"], abs=1e-12)
 
     def test_a_measure_whose_range_depends_on_the_options_is_refused(self) -> None:
         gini = tn.Variation("own", lambda x: 1 - (x**2).sum(axis=-1), range=lambda c: (0, 1 - 1 / c))
@@ -154,16 +84,6 @@ class TestLaws:
         assert empty.n_rows == 0
         assert np.isnan(empty.gap).all()
 
-    def test_unlike_tables_do_not_add(self) -> None:
-        table = tn.tabulate(Y_TRUE, ROWS)
-        for how, word in (
-            ({"bins": 5}, "bins"),
-            ({"ties": "first"}, "ties"),
-            ({"variation": "iqv"}, "variation"),
-        ):
-            with pytest.raises(tn.Refusal, match=f"cannot be added: {word} differs"):
-                table + tn.tabulate(Y_TRUE, ROWS, **how)
-
     def test_renumbering_the_options_of_each_row_changes_nothing(self) -> None:
         stream = np.random.default_rng(3)
         rows, labels = [], []
@@ -177,26 +97,6 @@ class TestLaws:
         for c, table in other.items():
             assert np.array_equal(table.rank_count, mine[c].rank_count)
             assert np.array_equal(table.ordered_sum, mine[c].ordered_sum)
-
-    def test_weights_of_whole_numbers_are_repeated_rows(self) -> None:
-        weight = np.arange(len(ROWS)) % 3 + 1
-        repeated = np.repeat(np.arange(len(ROWS)), weight)
-        weighted = tn.vce(Y_TRUE, ROWS, sample_weight=weight)
-        again = tn.vce(Y_TRUE[repeated], Y_PROB[repeated], n_options=N_OPTIONS[repeated])
-        assert weighted == pytest.approx(again, rel=1e-12)
-
-    def test_ece_is_that_of_the_event_that_the_top_label_is_right(self) -> None:
-        events = [
-            tn.tabulate_events(Y_TRUE[c == N_OPTIONS], Y_PROB[c == N_OPTIONS, :c], events="top", ties="split")
-            for c in np.unique(N_OPTIONS).tolist()
-        ]
-        count, predicted, observed = (
-            sum(getattr(table, name)[0] for table in events)
-            for name in ("count", "predicted_sum", "observed_count")
-        )
-        starts, _ = events[0].grid.merge(count, tn.EqualWidth(10))
-        gaps = np.add.reduceat(predicted - observed, starts)
-        assert tn.ece(Y_TRUE, ROWS) == pytest.approx(np.abs(gaps).sum() / len(ROWS), abs=1e-12)
 
     def test_one_row_of_thirteen_options_hardly_changes_the_number(self) -> None:
         """Section 12.4: padded to 13, a thousand rows of four options would read 46 % less."""
@@ -253,11 +153,6 @@ class TestFiles:
         table = tn.tabulate(Y_TRUE[four], Y_PROB[four, :4], ties="split")
         table.save(tmp_path / "four.json")
         assert OptionTables.load(tmp_path / "four.json") == table
-
-    def test_the_first_file_of_the_schema_loads_for_ever(self) -> None:
-        path = Path(__file__).parents[1] / "fixtures" / "options-v4.json"
-        rows = [[0.9, 0.1], [0.3, 0.7], [0.2, 0.2, 0.6], [0.5, 0.25, 0.125, 0.125], [0.25, 0.25, 0.25, 0.25]]
-        assert OptionTables.load(path) == tn.tabulate([0, 1, 2, 0, 1], rows, bins=2)
 
     def test_damaged_content_is_refused(self, tmp_path: Path) -> None:
         table = tn.tabulate(Y_TRUE, ROWS)

@@ -12,10 +12,7 @@ Pair = tuple[float, bool]
 
 def top_label(y_true: np.ndarray, y_prob: np.ndarray) -> list[Pair]:
     """The largest probability, and whether its first class is the true one."""
-    return [
-        (max(p), p.index(max(p)) == y)
-        for y, p in zip(y_true.tolist(), y_prob.tolist(), strict=True)
-    ]
+    return [(max(p), p.index(max(p)) == y) for y, p in zip(y_true.tolist(), y_prob.tolist(), strict=True)]
 
 
 def class_1(y_true: np.ndarray, y_prob: np.ndarray) -> list[Pair]:

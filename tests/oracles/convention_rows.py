@@ -24,9 +24,7 @@ def rows_on_edges(
     top[: n_rows // 10] = 1.0
     y_prob = np.repeat(((1 - top) / (n_classes - 1))[:, None], n_classes, axis=1)
     y_prob[np.arange(n_rows), rng.integers(0, n_classes, n_rows)] = top
-    y_true = np.where(
-        rng.random(n_rows) < 0.7, y_prob.argmax(axis=1), rng.integers(0, n_classes, n_rows)
-    )
+    y_true = np.where(rng.random(n_rows) < 0.7, y_prob.argmax(axis=1), rng.integers(0, n_classes, n_rows))
     return y_true, y_prob.astype(dtype)
 
 

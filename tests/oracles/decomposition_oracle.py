@@ -4,9 +4,7 @@ import math
 from collections.abc import Sequence
 
 
-def smooth_error_at(
-    p: Sequence[float], y: Sequence[float], width: float, nodes: int = 2000
-) -> float:
+def smooth_error_at(p: Sequence[float], y: Sequence[float], width: float, nodes: int = 2000) -> float:
     """∫|Σ(y - p)·K_σ(t, p)|dt/N by the trapezoidal rule; the Gaussian with its mirror images at -p, 2 - p, …"""
 
     def kernel(t: float, centre: float) -> float:
@@ -57,9 +55,7 @@ def brier_parts(rows: Sequence[tuple[Sequence[float], Sequence[float], int]]) ->
         parts["res"] += share * square(r, overall)
         parts["wbv"] += sum(square(row[0], q) for row in members) / n
         for p, e, _ in members:
-            parts["wbc"] += (
-                2 * sum((a - b) * (c - d) for a, b, c, d in zip(p, q, e, r, strict=True)) / n
-            )
+            parts["wbc"] += 2 * sum((a - b) * (c - d) for a, b, c, d in zip(p, q, e, r, strict=True)) / n
         if len(members) > 1:
             parts["bias"] += (
                 share
@@ -71,9 +67,7 @@ def brier_parts(rows: Sequence[tuple[Sequence[float], Sequence[float], int]]) ->
     return parts
 
 
-def temperature_loss(
-    rows: Sequence[Sequence[float]], labels: Sequence[int], exponent: float
-) -> float:
+def temperature_loss(rows: Sequence[Sequence[float]], labels: Sequence[int], exponent: float) -> float:
     """L(a) = Σ[ln Σ_c p_cᵃ - a·ln p_y]."""
     return sum(
         math.log(sum(p**exponent for p in row)) - exponent * math.log(row[label])

@@ -36,9 +36,7 @@ def thresholds(grid: str, eps: float) -> list[Fraction]:
     """What a probability must exceed to be above each interior edge, in order."""
     edges = CLASS_EDGES if grid == "class" else EVENT_EDGES
     snap = max(Fraction(1, 2**22), 4 * Fraction(eps))
-    return sorted(
-        edge * (1 + snap) if (edge * 3600).denominator == 1 else edge for edge in edges[1:-1]
-    )
+    return sorted(edge * (1 + snap) if (edge * 3600).denominator == 1 else edge for edge in edges[1:-1])
 
 
 def cell_of(p: float, grid: str, eps: float) -> int:
@@ -72,9 +70,7 @@ class Moments(NamedTuple):
     impossible_rows: int = 0
 
 
-def probability_and_outcome(
-    row: Sequence[float], label: int, event: Any, ties: str
-) -> tuple[float, int]:
+def probability_and_outcome(row: Sequence[float], label: int, event: Any, ties: str) -> tuple[float, int]:
     """p of an event, and its outcome in units: of the top label by the rule for ties."""
     if event != "top":
         return row[event], UNIT * (label == event)
@@ -82,9 +78,7 @@ def probability_and_outcome(
     first = [c for c, p in enumerate(row) if p == highest]
     if ties == "first" or len(first) == 1:
         return highest, UNIT * (label == first[0])
-    share = UNIT // len(first) + UNIT % len(
-        first
-    )  # what is left after equal shares for the other ranks
+    share = UNIT // len(first) + UNIT % len(first)  # what is left after equal shares for the other ranks
     return highest, share if label in first else 0
 
 

@@ -38,12 +38,7 @@ def binomial(n: int, q: float) -> dict[int, float]:
 
 def expected_entropy(n: int, q: Row) -> float:
     """E[H(X/n)], X ~ Multinomial(n, q): H is a sum over ranks, and each count is binomial by itself."""
-    terms = [
-        mass * -(k / n) * math.log(k / n)
-        for qc in q
-        for k, mass in binomial(n, qc).items()
-        if k > 0
-    ]
+    terms = [mass * -(k / n) * math.log(k / n) for qc in q for k, mass in binomial(n, qc).items() if k > 0]
     return math.fsum(terms) / math.log(len(q))
 
 
@@ -67,9 +62,7 @@ def multinomial(counts: Sequence[int], q: Row) -> float:
 
 def null_law(n: int, q: Row, number: Callable[[Row], float]) -> list[tuple[float, float]]:
     """A function of r-bar and its probability, for all outcomes of one bin of a calibrated model."""
-    return [
-        (number([k / n for k in counts]), multinomial(counts, q)) for counts in outcomes(n, len(q))
-    ]
+    return [(number([k / n for k in counts]), multinomial(counts, q)) for counts in outcomes(n, len(q))]
 
 
 def mean(law: list[tuple[float, float]]) -> float:
@@ -107,9 +100,7 @@ def debiased(w: Row, g: Row, sigma: Row, total: float) -> float:
     """t·T, t in [0, 1] with sum w FN(t g, sigma) = T; 0 if sum w sigma sqrt(2/pi) >= T."""
 
     def seen(t: float) -> float:
-        return math.fsum(
-            wm * folded_mean(t * gm, sm) for wm, gm, sm in zip(w, g, sigma, strict=True)
-        )
+        return math.fsum(wm * folded_mean(t * gm, sm) for wm, gm, sm in zip(w, g, sigma, strict=True))
 
     if seen(0.0) >= total:
         return 0.0
@@ -130,10 +121,7 @@ def tilt(q: Row, beta: float) -> list[float]:
 def log_likelihood(bins: Sequence[tuple[int, Row, Row]], beta: float) -> float:
     """sum_m n_m sum_c r_c ln q_beta,c for bins (n, q, r)."""
     return math.fsum(
-        n * rc * math.log(pc)
-        for n, q, r in bins
-        for rc, pc in zip(r, tilt(q, beta), strict=True)
-        if rc > 0
+        n * rc * math.log(pc) for n, q, r in bins for rc, pc in zip(r, tilt(q, beta), strict=True) if rc > 0
     )
 
 
@@ -157,9 +145,7 @@ def cauchy_combination(p: Row, weights: Row | None = None) -> float:
     if min(p) >= 0.9:
         return min(p)
     w = [1.0] * len(p) if weights is None else weights
-    mean = sum(
-        v * math.tan(math.pi * (0.5 - min(x, 0.9))) for x, v in zip(p, w, strict=True)
-    ) / sum(w)
+    mean = sum(v * math.tan(math.pi * (0.5 - min(x, 0.9))) for x, v in zip(p, w, strict=True)) / sum(w)
     return 0.5 - math.atan(mean) / math.pi
 
 
@@ -193,9 +179,7 @@ def uniform_distance(p: Row, cells: int) -> float:
 
     p-values (k+1)/(R+1) are stochastically larger than uniform; only an excess is evidence against them.
     """
-    return max(
-        sum(1 for x in p if x <= j / cells + 1e-9) / len(p) - j / cells for j in range(1, cells)
-    )
+    return max(sum(1 for x in p if x <= j / cells + 1e-9) / len(p) - j / cells for j in range(1, cells))
 
 
 def five_errors(share: float, draws: int) -> float:

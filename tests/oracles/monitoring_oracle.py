@@ -132,9 +132,7 @@ def log_components(Q: list[Vector], R: list[Vector], delta: float) -> list[tuple
     found = []
     for direction, weight in directions(C):
         for size in SIZES:
-            found.append(
-                (weight / 7 * 3 / 4, _all_bins(direction, size, filled, fs, ps, R, shares, delta))
-            )
+            found.append((weight / 7 * 3 / 4, _all_bins(direction, size, filled, fs, ps, R, shares, delta)))
             for b in range(M):
                 value = 0.0
                 if b in filled:
@@ -144,9 +142,7 @@ def log_components(Q: list[Vector], R: list[Vector], delta: float) -> list[tuple
 
 
 def _all_bins(direction, size, filled, fs, ps, R, shares, delta):  # type: ignore[no-untyped-def]  # noqa: PLR0917
-    s = strength(
-        lambda s: sum(shares[b] * tv(direction(ps[b], s), ps[b]) for b in filled), delta + size
-    )
+    s = strength(lambda s: sum(shares[b] * tv(direction(ps[b], s), ps[b]) for b in filled), delta + size)
     if s is None:
         return 0.0
     us = {b: direction(ps[b], s) for b in filled}

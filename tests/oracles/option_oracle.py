@@ -33,9 +33,7 @@ def metrics(
         m = oracle.bin_of(v, edges, snap)
         cells.setdefault((m, len(p)), []).append((q, r))
         uncertainty.setdefault(m, []).append(v)
-        tops.setdefault(oracle.bin_of(q[0], edges, oracle.snap_of(1 / len(p), 1.0)), []).append(
-            (q[0], r[0])
-        )
+        tops.setdefault(oracle.bin_of(q[0], edges, oracle.snap_of(1 / len(p), 1.0)), []).append((q[0], r[0]))
         if p[y] > 0:
             score.append(math.log(p[y]) + oracle.entropy_nats(p))
         variance.append(oracle.varentropy_nats(p))
@@ -59,9 +57,7 @@ def metrics(
             for c in range(C):
                 apart[c] += n * (r_mean[c] - q_mean[c]) / n_m
             for c in range(C - 1):
-                ahead[c] += (
-                    n * math.fsum(r_mean[j] - q_mean[j] for j in range(c + 1)) / (C - 1) / n_m
-                )
+                ahead[c] += n * math.fsum(r_mean[j] - q_mean[j] for j in range(c + 1)) / (C - 1) / n_m
         found["vce"] += n_m / N * abs(observed - predicted)
         found["net"] += n_m / N * (observed - predicted)
         found["rce"] += n_m / N * math.fsum(map(abs, apart)) / 2

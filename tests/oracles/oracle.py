@@ -83,9 +83,7 @@ def renyi(alpha: float) -> Measure:
     """ln(sum p^alpha) / ((1 - alpha) ln C); alpha = 1 is the entropy."""
     if alpha == 1:
         return entropy
-    return lambda x: (
-        math.log(math.fsum(p**alpha for p in x if p > 0)) / ((1 - alpha) * math.log(len(x)))
-    )
+    return lambda x: math.log(math.fsum(p**alpha for p in x if p > 0)) / ((1 - alpha) * math.log(len(x)))
 
 
 def tsallis(alpha: float) -> Measure:
@@ -271,9 +269,7 @@ def tabulate(
 def bins_read(table: dict[str, Any]) -> list[dict[str, Any] | None]:
     """Per bin its weight w_m, rows, q-bar, r-bar, P = V(q-bar), O = V(r-bar) and uncert; None where it is empty."""
     if "read" not in table:
-        table["read"] = [
-            bin_read(table, m) if n else None for m, n in enumerate(table["row_count"])
-        ]
+        table["read"] = [bin_read(table, m) if n else None for m, n in enumerate(table["row_count"])]
     return table["read"]
 
 
@@ -300,8 +296,7 @@ def accuracy(table: dict[str, Any]) -> float:
 def brier_score(y_true: Iterable[int], y_prob: Iterable[Row]) -> float:
     """mean_i sum_c (p_ic - 1[c = y_i])^2."""
     rows = [
-        math.fsum((x - (c == y)) ** 2 for c, x in enumerate(p))
-        for y, p in zip(y_true, y_prob, strict=True)
+        math.fsum((x - (c == y)) ** 2 for c, x in enumerate(p)) for y, p in zip(y_true, y_prob, strict=True)
     ]
     return math.fsum(rows) / len(rows)
 
@@ -320,9 +315,7 @@ def total_variation(r: Row, q: Row) -> float:
 def wasserstein(r: Row, q: Row) -> float:
     """sum_k |sum_{c<=k} (r_c - q_c)| / (C-1): the mean over k < C of the top-k calibration error."""
     C = len(r)
-    return math.fsum(abs(math.fsum(r[: k + 1]) - math.fsum(q[: k + 1])) for k in range(C - 1)) / (
-        C - 1
-    )
+    return math.fsum(abs(math.fsum(r[: k + 1]) - math.fsum(q[: k + 1])) for k in range(C - 1)) / (C - 1)
 
 
 DISTANCES = {"tv": total_variation, "w1": wasserstein}
@@ -351,20 +344,14 @@ def gaps(table: dict[str, Any], which: str) -> list[float]:
             result.append((1 - b["r"][0]) - b["uncert"])
         else:
             result.append(
-                math.copysign(
-                    DISTANCES[which](b["r"], b["q"]), mean_rank(b["r"]) - mean_rank(b["q"])
-                )
+                math.copysign(DISTANCES[which](b["r"], b["q"]), mean_rank(b["r"]) - mean_rank(b["q"]))
             )
     return result
 
 
 def error(table: dict[str, Any], which: str, norm: str = "l1") -> float:
     """VCE, ECE, UCE := sum_m |B_m|/N |gap_m|, RCE likewise; "l2" the root of the mean square; "max" the largest."""
-    pairs = [
-        (b["w"], b["rows"], g)
-        for b, g in zip(bins_read(table), gaps(table, which), strict=True)
-        if b
-    ]
+    pairs = [(b["w"], b["rows"], g) for b, g in zip(bins_read(table), gaps(table, which), strict=True) if b]
     if norm == "l1":
         return math.fsum(w * abs(g) for w, _, g in pairs)
     if norm == "l2":

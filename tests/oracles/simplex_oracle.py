@@ -30,9 +30,7 @@ def biased(y: Sequence[int], p: Sequence[Sequence[float]], gamma: float) -> floa
 
 def unbiased(y: Sequence[int], p: Sequence[Sequence[float]], gamma: float) -> float:
     n = len(y)
-    return sum(term(y, p, i, j, gamma) for i in range(n) for j in range(n) if i != j) / (
-        n * (n - 1)
-    )
+    return sum(term(y, p, i, j, gamma) for i in range(n) for j in range(n) if i != j) / (n * (n - 1))
 
 
 def blocks(y: Sequence[int], p: Sequence[Sequence[float]], size: int, gamma: float) -> list[float]:
@@ -40,9 +38,7 @@ def blocks(y: Sequence[int], p: Sequence[Sequence[float]], size: int, gamma: flo
     return [unbiased(y[at : at + size], p[at : at + size], gamma) for at in starts]
 
 
-def error_of_cells(
-    y: Sequence[int], p: Sequence[Sequence[float]], cells: Sequence[Sequence[int]]
-) -> float:
+def error_of_cells(y: Sequence[int], p: Sequence[Sequence[float]], cells: Sequence[Sequence[int]]) -> float:
     total = 0.0
     for cell in cells:
         n, n_classes = len(cell), len(p[0])
@@ -64,11 +60,7 @@ def median_variance_cells(p: Sequence[Sequence[float]], least: int) -> list[list
     waiting, final = [list(range(len(p)))], []
 
     def spreads(part: list[int]) -> list[float]:
-        return (
-            [variance([p[i][c] for i in part]) for c in range(len(p[0]))]
-            if len(part) > 1
-            else [0.0]
-        )
+        return [variance([p[i][c] for i in part]) for c in range(len(p[0]))] if len(part) > 1 else [0.0]
 
     while waiting:
         part = max(waiting, key=lambda each: max(spreads(each)))

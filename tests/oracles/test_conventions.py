@@ -35,18 +35,16 @@ def test_number_against_the_definition(name: str, kind: str, n_classes: int, n_b
     y_true, y_prob = ROWS[kind](n_classes)
     expected = definition(y_true, y_prob, n_bins)
     assert expected > 0.01
-    assert speak.ece(y_true, y_prob, convention=name, bins=n_bins) == pytest.approx(
-        expected, abs=close
-    )
+    assert speak.ece(y_true, y_prob, convention=name, bins=n_bins) == pytest.approx(expected, abs=close)
 
 
 @pytest.mark.parametrize("norm", ["l2", "max"])
 def test_norms_of_torchmetrics(norm: str) -> None:
     y_true, y_prob = rows_on_edges(3)
     expected = oracle.torchmetrics(y_true, y_prob, 10, norm)
-    assert speak.ece(
-        y_true, y_prob, convention="torchmetrics", bins=10, norm=norm
-    ) == pytest.approx(expected, abs=FLOAT32)
+    assert speak.ece(y_true, y_prob, convention="torchmetrics", bins=10, norm=norm) == pytest.approx(
+        expected, abs=FLOAT32
+    )
 
 
 @pytest.mark.parametrize("n_classes", [3, 6])
@@ -85,25 +83,17 @@ def test_probmetrics_is_torchmetrics_away_from_0_and_1() -> None:
     """Clamping to [1e-7, 1 - 1e-7] changes no bin of these rows."""
     y_true, y_prob = random_rows(3)
     expected = oracle.torchmetrics(y_true, y_prob, 15)
-    assert speak.ece(y_true, y_prob, convention="probmetrics") == pytest.approx(
-        expected, abs=FLOAT32
-    )
+    assert speak.ece(y_true, y_prob, convention="probmetrics") == pytest.approx(expected, abs=FLOAT32)
 
 
 def test_probmetrics_has_no_bin_for_1_alone() -> None:
     """1 becomes 1 - 1e-7 or less, below the last edge: .95 right and 1 wrong share a bin."""
     y_true, y_prob = np.array([1, 0]), np.array([0.95, 1.0])
-    assert speak.ece(y_true, y_prob, convention="torchmetrics", bins=10) == pytest.approx(
-        (0.05 + 1) / 2
-    )
-    assert speak.ece(y_true, y_prob, convention="probmetrics", bins=10) == pytest.approx(
-        0.475, abs=1e-6
-    )
+    assert speak.ece(y_true, y_prob, convention="torchmetrics", bins=10) == pytest.approx((0.05 + 1) / 2)
+    assert speak.ece(y_true, y_prob, convention="probmetrics", bins=10) == pytest.approx(0.475, abs=1e-6)
 
 
 def test_smooth_error_of_a_constant_prediction_is_its_gap() -> None:
     """All residuals have one sign, so the kernel takes nothing away: smECE = |.7 - .4|."""
     y_true = np.array([1] * 40 + [0] * 60)
-    assert speak.ece(y_true, np.full(100, 0.7), convention="relplot") == pytest.approx(
-        0.3, abs=2e-3
-    )
+    assert speak.ece(y_true, np.full(100, 0.7), convention="relplot") == pytest.approx(0.3, abs=2e-3)

@@ -61,9 +61,7 @@ def test_classwise_error(n_classes: int, norm: str, weights: str | None) -> None
         power = {"l1": 1, "l2": 2, "max": 1}[norm]
         error = sum(w * gap**power for w, gap in gaps) ** (1 / power)
         errors.append(max(gap for _, gap in gaps) if norm == "max" else error)
-        shares.append(
-            {None: 1.0, "expected": rows[:, c].sum(), "observed": (labels == c).sum()}[weights]
-        )
+        shares.append({None: 1.0, "expected": rows[:, c].sum(), "observed": (labels == c).sum()}[weights])
     expected = np.average(errors, weights=shares)
     found = speak.cwece(labels, rows, norm=norm, weights=weights)
     assert found == pytest.approx(expected, abs=1e-12)

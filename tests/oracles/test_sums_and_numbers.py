@@ -22,14 +22,10 @@ def drawn_labels(y_prob: np.ndarray, rng: np.random.Generator) -> np.ndarray:
     """Labels drawn from the rows themselves, one in five at random: some have probability 0."""
     cumulative = y_prob.astype(float).cumsum(axis=1)
     y_true = (cumulative > rng.random((len(y_prob), 1)) * cumulative[:, -1:]).argmax(axis=1)
-    return np.where(
-        rng.random(len(y_prob)) < 0.2, rng.integers(0, y_prob.shape[1], len(y_prob)), y_true
-    )
+    return np.where(rng.random(len(y_prob)) < 0.2, rng.integers(0, y_prob.shape[1], len(y_prob)), y_true)
 
 
-def dirichlet(
-    n: int, n_classes: int, alpha: float = 1.0
-) -> Callable[[np.random.Generator], np.ndarray]:
+def dirichlet(n: int, n_classes: int, alpha: float = 1.0) -> Callable[[np.random.Generator], np.ndarray]:
     return lambda rng: rng.dirichlet(np.full(n_classes, alpha), n)
 
 
@@ -44,9 +40,7 @@ def cast(dtype: str) -> Callable[[np.random.Generator], np.ndarray]:
 
 def tiny(rng: np.random.Generator) -> np.ndarray:
     """Differences far below 2^-52 still decide ranks; 5e-324 is the smallest number there is."""
-    rows = np.array(
-        [[1, 1e-20, 1e-30, 0], [1, 1e-30, 1e-20, 5e-324], [1 - 2**-53, 2**-53, 1e-17, 1e-18]]
-    )
+    rows = np.array([[1, 1e-20, 1e-30, 0], [1, 1e-30, 1e-20, 5e-324], [1 - 2**-53, 2**-53, 1e-17, 1e-18]])
     return rows[rng.integers(0, 3, 60)][:, rng.permutation(4)]
 
 
@@ -144,9 +138,7 @@ def assert_same(table: Any, expected: dict[str, Any]) -> None:
     assert table.n_rows == n
     # V, rounded to 2^-52 in each row, to 1e-12 of it.
     variation = [v / oracle.UNIT for v in found["variation"]]
-    assert variation == pytest.approx(
-        [float(v) / oracle.UNIT for v in expected["variation"]], **CLOSE
-    )
+    assert variation == pytest.approx([float(v) / oracle.UNIT for v in expected["variation"]], **CLOSE)
     for name in ("log_score", "log_score_variance", "log_likelihood"):
         got = float(np.sum(found[name])) / oracle.LOG_UNIT
         want = expected[name] / oracle.LOG_UNIT
@@ -165,9 +157,7 @@ def assert_same_numbers(table: Any, expected: dict[str, Any], name: str) -> None
             assert reader(table, norm=norm) == pytest.approx(want, **CLOSE), which
     for distance in oracle.DISTANCES:
         gaps = [*gaps_of["rce"](table, distance)]
-        assert np.abs(gaps) == pytest.approx(
-            np.abs(oracle.gaps(expected, distance)), nan_ok=True, **CLOSE
-        )
+        assert np.abs(gaps) == pytest.approx(np.abs(oracle.gaps(expected, distance)), nan_ok=True, **CLOSE)
         for norm in ("l1", "l2", "max"):
             want = oracle.error(expected, distance, norm)
             assert speak.rce_of(table, distance=distance, norm=norm) == pytest.approx(want, **CLOSE)
@@ -234,9 +224,7 @@ def test_weighted_table_and_numbers(kind: str, name: str, binning: str, ties: st
 @pytest.mark.parametrize("ties", ["first", "split"])
 @pytest.mark.parametrize("name", ["entropy", "confidence"])
 @pytest.mark.parametrize("kind", ROWS)
-def test_scores_of_every_engine(
-    kind: str, name: str, ties: str, engine: str, weighted: bool
-) -> None:
+def test_scores_of_every_engine(kind: str, name: str, ties: str, engine: str, weighted: bool) -> None:
     """Accuracy, Brier score and log-loss, and their sums; a weight counts as repetition."""
     y_true, y_prob = rows_of(kind)
     weights = None
@@ -267,9 +255,7 @@ def test_ranked_gap_carries_the_sign_of_the_mean_rank(kind: str, distance: str) 
 @pytest.mark.parametrize("kind", ROWS)
 def test_numbers_of_rows(kind: str) -> None:
     y_true, y_prob = rows_of(kind)
-    by_entropy, by_confidence = (
-        expected_of(y_true, y_prob, name) for name in ("entropy", "confidence")
-    )
+    by_entropy, by_confidence = (expected_of(y_true, y_prob, name) for name in ("entropy", "confidence"))
     for norm in ("l1", "l2", "max"):
         numbers = {f: getattr(speak, f)(y_true, y_prob, norm=norm) for f in ("vce", "uce", "ece")}
         numbers |= {d: speak.rce(y_true, y_prob, distance=d, norm=norm) for d in oracle.DISTANCES}
@@ -300,9 +286,7 @@ def test_extremes_of_a_measure(name: str, n_classes: int) -> None:
     lo, hi = oracle.range_of(name, n_classes)
     table = tabulate([0], [[1 / n_classes] * n_classes], variation=name)
     assert sums_of(table)["edges"][::10] == [lo, hi]
-    ends = [
-        speak.measure(name)(x) for x in (np.eye(n_classes)[0], np.full(n_classes, 1 / n_classes))
-    ]
+    ends = [speak.measure(name)(x) for x in (np.eye(n_classes)[0], np.full(n_classes, 1 / n_classes))]
     shrinks = name in oracle.SHRINKS_WITH_DISPERSION
     assert [*map(float, ends)] == pytest.approx([hi, lo] if shrinks else [lo, hi], abs=1e-13)
 

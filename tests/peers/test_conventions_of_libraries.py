@@ -59,9 +59,7 @@ def test_probmetrics_by_torchmetrics(kind: str, n_classes: int) -> None:
     task = "binary" if n_classes == 2 else "multiclass"
     metric = CalibrationError(task=task, num_classes=n_classes, n_bins=15)
     theirs = metric(inside[:, 1] if n_classes == 2 else inside, torch.tensor(y_true))
-    assert speak.ece(y_true, y_prob, convention="probmetrics") == pytest.approx(
-        float(theirs), abs=1e-6
-    )
+    assert speak.ece(y_true, y_prob, convention="probmetrics") == pytest.approx(float(theirs), abs=1e-6)
 
 
 @pytest.mark.peers
@@ -144,9 +142,7 @@ def test_helm_by_uncertainty_calibration(kind: str) -> None:
     shared = (y_prob == y_prob.max(axis=1, keepdims=True)).sum(axis=1) > 1
     assert not shared.any()
     assert speak.ece(y_true, y_prob, convention="helm") == pytest.approx(theirs, abs=1e-12)
-    assert speak.ece(correct, y_prob.max(axis=1), convention="helm") == pytest.approx(
-        theirs, abs=1e-12
-    )
+    assert speak.ece(correct, y_prob.max(axis=1), convention="helm") == pytest.approx(theirs, abs=1e-12)
 
 
 @pytest.mark.peers
@@ -177,7 +173,5 @@ def test_relplot_gives_rows_of_exactly_1_half_the_weight() -> None:
     stated, correct = np.repeat([1.0, 0.5], 500), np.repeat([1, 0, 1, 0], [450, 50, 250, 250])
     # |0.1·500/2|/(500/2 + 500) instead of 0.1·500/1000, up to the width of the kernel.
     assert smECE(stated, correct) == pytest.approx(1 / 30, abs=0.002)
-    assert speak.ece(correct, stated, convention="relplot") == pytest.approx(
-        smECE(stated, correct), abs=1e-7
-    )
+    assert speak.ece(correct, stated, convention="relplot") == pytest.approx(smECE(stated, correct), abs=1e-7)
     assert speak.smece(correct, stated) == pytest.approx(0.05, abs=1e-6)

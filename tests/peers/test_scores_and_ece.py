@@ -91,16 +91,10 @@ def test_scores_against_scikit_learn(n_classes: int, dtype: str, weighted: bool)
         if n_classes == 2
         else brier_score_loss(y_true, y_prob, labels=labels, scale_by_half=False, **how)
     )
-    close = (
-        1e-6 if dtype == "float32" else 1e-12
-    )  # theirs needs rows that are divided by their sums
-    assert found["accuracy"] == pytest.approx(
-        accuracy_score(y_true, y_prob.argmax(axis=1), **how), rel=1e-12
-    )
+    close = 1e-6 if dtype == "float32" else 1e-12  # theirs needs rows that are divided by their sums
+    assert found["accuracy"] == pytest.approx(accuracy_score(y_true, y_prob.argmax(axis=1), **how), rel=1e-12)
     assert found["brier_score"] == pytest.approx(brier, rel=close)
-    assert found["log_loss"] == pytest.approx(
-        log_loss(y_true, y_prob, labels=labels, **how), rel=close
-    )
+    assert found["log_loss"] == pytest.approx(log_loss(y_true, y_prob, labels=labels, **how), rel=close)
 
 
 @pytest.mark.peers
@@ -180,9 +174,7 @@ def digitize(y_true: np.ndarray, y_prob: np.ndarray) -> float:
 
 
 def digitize_right(y_true: np.ndarray, y_prob: np.ndarray) -> float:
-    return binned(
-        np.digitize(y_prob[:, 0], np.linspace(0, 1, 11)[1:-1], right=True), y_true, y_prob
-    )
+    return binned(np.digitize(y_prob[:, 0], np.linspace(0, 1, 11)[1:-1], right=True), y_true, y_prob)
 
 
 def ceiling(y_true: np.ndarray, y_prob: np.ndarray) -> float:
@@ -231,9 +223,7 @@ def test_certainty_shares_the_last_bin() -> None:
     ("library", "value"),
     [
         (scikit_learn, 0.025),
-        pytest.param(
-            torchmetrics, 0.075, marks=pytest.mark.peers
-        ),  # bin 11 of 10: |.9 - 1|/2 + |1 - .95|/2
+        pytest.param(torchmetrics, 0.075, marks=pytest.mark.peers),  # bin 11 of 10: |.9 - 1|/2 + |1 - .95|/2
     ],
 )
 def test_other_libraries_on_certain_predictions(library: Any, value: float) -> None:

@@ -84,32 +84,3 @@ def band_of(ax):
 
 def legend_of(ax):
     return [text.get_text() for text in ax.get_legend().get_texts()]
-
-
-def drawn_points(ax):
-    """Points of everything that is drawn on axes but bands, in pixels, (N, 2): markers, lines, bars, words."""
-    from matplotlib.collections import FillBetweenPolyCollection
-
-    found = [np.empty((0, 2))]
-    found += [line.get_transform().transform(line.get_xydata()) for line in ax.lines]
-    for collection in ax.collections:
-        if isinstance(collection, FillBetweenPolyCollection):
-            continue
-        if len(getattr(collection, "get_sizes", list)()):
-            found.append(collection.get_offset_transform().transform(collection.get_offsets()))
-        else:
-            found += [collection.get_transform().transform(path.vertices) for path in collection.get_paths()]
-    for artist in (*ax.patches, *ax.texts):
-        box = artist.get_window_extent()
-        found.append(np.array([(x, y) for x in np.linspace(box.x0, box.x1, 30) for y in (box.y0, box.y1)]))
-    points = np.concatenate(found)
-    return points[np.isfinite(points).all(axis=1)]
-
-
-def covered_points(ax):
-    """The drawn points inside the box of the legend."""
-    ax.get_figure(root=True).draw_without_rendering()
-    box, points = ax.get_legend().get_window_extent(), drawn_points(ax)
-    assert len(points) > 3
-    inside = (points > [box.x0, box.y0]) & (points < [box.x1, box.y1])
-    return points[inside.all(axis=1)].tolist()

@@ -10,7 +10,6 @@ from artists import NAMES
 import trueness as tn
 from trueness.plots import ClassDisplay, PredictedClassDisplay, pictures
 from trueness.plots.classes import class_chart, class_strip_of
-from trueness.plots.classes.svg import ratio_ticks
 from trueness.plots.cumulative import predicted_classes_of
 
 plots = pytest.mark.plots
@@ -65,21 +64,6 @@ class TestStrip:
         (line,) = [line for line in strip.lines if line.name == "2"]
         assert math.isnan(line.ratio)
         assert class_chart(strip).count('class="dot') == 2
-
-    def test_the_axis_is_symmetric_and_holds_all_bands_up_to_a_factor_of_ten(self, classes):
-        strip = class_strip_of(classes)
-        assert all(1 / strip.limit <= line.ratio <= strip.limit for line in strip.lines)
-        far = replace(strip, lines=(replace(strip.lines[0], ratio=70.0),))
-        assert far.limit == 10
-        assert 'class="dot small"' in class_chart(far)  # drawn hollow at the edge
-
-    @pytest.mark.parametrize("limit", [1.25, 1.5, 2.0, 3.0, 5.0, 10.0])
-    def test_ticks_lie_within_the_axis_and_hold_1(self, limit):
-        ticks = [value for value, _ in ratio_ticks(limit)]
-        assert 1.0 in ticks
-        assert min(ticks) >= 1 / limit - 1e-9
-        assert max(ticks) <= limit
-        assert len(ticks) >= 3
 
     def test_two_classes_have_no_strip(self):
         answer = tn.assess([0, 1] * 20, [[0.4, 0.6]] * 40, resamples=99)

@@ -6,7 +6,7 @@ from dataclasses import fields, is_dataclass
 
 import numpy as np
 import pytest
-from artists import covered_points, over_confident_rows
+from artists import over_confident_rows
 
 import trueness as tn
 from trueness.plots import GapDisplay, RankDisplay, RankHeatMapDisplay, ReliabilityDisplay
@@ -96,18 +96,6 @@ def test_data_and_svg_need_no_matplotlib():
         "for picture in shown: assert picture.svg(picture.data(result)).startswith('<svg')"
     )
     subprocess.run([sys.executable, "-W", "error", "-c", code], check=True)
-
-
-@plots
-def test_legends_cover_neither_labels_nor_bands_when_all_rows_are_tied():
-    answer = tn.assess(np.arange(400) % 4, np.full((400, 4), 0.25), rng=0)
-    gap = GapDisplay.from_assessment(answer)
-    gap.figure_.draw_without_rendering()
-    legend = gap.ax_.get_legend().get_window_extent()
-    assert not any(legend.overlaps(words.get_window_extent()) for words in gap.ax_.texts)
-    ranked = RankDisplay.from_assessment(answer)
-    ranked.figure_.draw_without_rendering()
-    assert not covered_points(ranked.ax_)
 
 
 def test_a_value_that_is_not_a_table_is_refused():

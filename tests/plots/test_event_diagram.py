@@ -10,7 +10,7 @@ from trueness.inference.events.of_table import event_cells
 from trueness.plots import ClassDiagramDisplay, DifferencesDisplay, EventDisplay
 from trueness.plots.class_diagrams import called_classes, called_diagram_of, class_diagram_of
 from trueness.plots.event.axis import ProbabilityAxis
-from trueness.plots.event.data import ODDS_BINS, diagram_of, event_diagram_of, is_rare, merge_empty
+from trueness.plots.event.data import ODDS_BINS, diagram_of, event_diagram_of, is_rare
 from trueness.plots.event.differences import differences_of
 
 plots = pytest.mark.plots
@@ -90,10 +90,6 @@ class TestRare:
         on_class_grid = tn.tabulate_events(y_true, y_prob, grid="class")
         np.testing.assert_array_equal(table.coarsen(ODDS_BINS).count, on_class_grid.coarsen(ODDS_BINS).count)
 
-    def test_one_bin_stays_one_bin(self):
-        (cells,) = event_cells(tn.tabulate_events([0, 1], [1e-5, 1e-5]))
-        assert len(merge_empty(cells).count) == 1
-
 
 @pytest.mark.parametrize(
     "rows",
@@ -147,10 +143,6 @@ class TestDisplays:
         assert display.ax_ is axes[1]
         assert not axes[0].has_data()
         assert "smooth curve" in legend_of(display.ax_)
-
-    def test_ticks_of_a_rare_event_are_probabilities(self, event):
-        ax = event.plot().ax_
-        assert "0.01" in [words.get_text() for words in ax.get_xticklabels()]
 
 
 class TestClasses:

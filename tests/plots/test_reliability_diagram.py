@@ -26,28 +26,11 @@ class TestReliability:
         assert display.ax_.get_xlabel() == "predicted entropy"
         assert display.ax_.get_ylabel() == "observed entropy"
 
-    def test_areas_grow_in_proportion_to_rows(self, result):
-        _, areas, _ = scattered(result.plot().ax_)
-        counts = result.table.count[result.table.row_count > 0]
-        slope = np.diff(areas) / np.diff(counts)
-        np.testing.assert_allclose(slope, slope[0])
-
     def test_the_band_is_where_a_calibrated_model_would_be(self, result):
         ends, noise = band_of(result.plot().ax_), result.vce.bins
         for m in np.flatnonzero(result.table.row_count):
             low, high = ends[result.table.predicted_variation[m]]
             assert (low, high) == (noise.low[m], noise.high[m])
-
-    def test_the_legend_states_the_value_and_its_noise_floor(self, result):
-        vce = result.vce
-        noise = f"(noise floor {vce.noise_floor:.4f}), centred p = {vce.centred_p_value:.3f}"
-        words = f"VCE plug-in {vce.value:.4f} {noise}"
-        assert words in [label.replace("\n", " ") for label in legend_of(result.plot().ax_)]
-
-    def test_the_diagonal_is_dashed(self, result):
-        lines = [line for line in result.plot().ax_.lines if line.get_linestyle() == "--"]
-        x, y = lines[0].get_data()
-        np.testing.assert_array_equal(x, y)
 
     def test_the_histogram_shows_how_many_rows_are_where(self, result):
         bars = result.plot().ax_.patches
@@ -119,18 +102,6 @@ class TestReliability:
         points, _, _ = scattered(display.ax_)
         np.testing.assert_array_equal(points[:, 0], np.sort(table.predicted_variation[table.row_count > 0]))
 
-    def test_the_legend_leaves_the_points_free(self, result):
-        under = tn.assess(*tn.simulate.calibrated(3000, [1, 1, 1], rng=0), rng=0)
-        y_true, y_prob = tn.simulate.calibrated(3000, [4, 1, 1], rng=0)
-        flat = tn.assess(y_true, tn.simulate.sharpen(y_prob, 0.3), rng=0)
-        for answer, metric in ((result, "vce"), (under, "ece"), (flat, "ece"), (flat, "vce")):
-            display = answer.plot(metric=metric)
-            display.figure_.draw_without_rendering()
-            box = display.ax_.get_legend().get_window_extent()
-            points, _, _ = scattered(display.ax_)
-            covered = [box.contains(*at) for at in display.ax_.transData.transform(points)]
-            assert sum(covered) == 0
-
 
 @plots
 class TestRoomInTheDiagram:
@@ -143,21 +114,6 @@ class TestRoomInTheDiagram:
         assert len(ends) == 4
         assert min(ends) >= low
         assert max(ends) <= high
-
-    def test_the_legend_covers_no_point_of_a_calibrated_model(self):
-        import matplotlib.pyplot as plt
-
-        figure, axes = plt.subplots(1, 3, figsize=(14, 5), layout="constrained")
-        answer = tn.assess(*tn.simulate.calibrated(20_000, [1, 1, 1], rng=0), rng=0)
-        for metric, ax in zip(["vce", "ece", "uce"], axes, strict=True):
-            ReliabilityDisplay.from_assessment(answer, metric=metric, ax=ax)
-        figure.canvas.draw()
-        for ax in axes:
-            box = ax.get_legend().get_window_extent()
-            places = ax.transData.transform(
-                np.vstack([s.get_offsets() for s in ax.collections if len(s.get_offsets())])
-            )
-            assert not any(box.contains(x, y) for x, y in places)
 
 
 def _ends(lines):

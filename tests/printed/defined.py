@@ -39,9 +39,7 @@ def simulated(draws: Array) -> Near:
 class Bins:
     """Rows in ten bins that are closed on the right: mean ordered predictions, ranks, draws."""
 
-    def __init__(
-        self, p: Array, rank: Array, at: Array, low: float, rows: tuple[Array, float]
-    ) -> None:
+    def __init__(self, p: Array, rank: Array, at: Array, low: float, rows: tuple[Array, float]) -> None:
         weight, snap = rows
         edges = low + (1 - low) * np.arange(1, 10) / 10
         bin_of = (at[:, None] > edges + (1 - low) * snap).sum(axis=1)
@@ -56,9 +54,7 @@ class Bins:
         rng = np.random.default_rng(7)
         smooth = (self.n[:, None] * self.r + self.q) / (self.n[:, None] + 1)
         self.null, self.around = (
-            np.stack(
-                [rng.multinomial(n, x, DRAWS) / n for n, x in zip(self.n, of, strict=True)], axis=1
-            )
+            np.stack([rng.multinomial(n, x, DRAWS) / n for n, x in zip(self.n, of, strict=True)], axis=1)
             for of in (self.q, smooth)
         )
 
@@ -88,10 +84,7 @@ class Bins:
 
         q = at(brentq(excess, 0.01, 50, xtol=1e-13))
         expected = [
-            -sum(
-                float(binom.pmf(k := np.arange(1, n + 1), n, x) @ (k / n * np.log(k / n)))
-                for x in row
-            )
+            -sum(float(binom.pmf(k := np.arange(1, n + 1), n, x) @ (k / n * np.log(k / n))) for x in row)
             for n, row in zip(self.n, q, strict=True)
         ]
         return entropy(q) - np.array(expected) / math.log(q.shape[1])
@@ -109,9 +102,7 @@ def debiased(share: Array, gap: Array, draws: Sequence[Array]) -> Near:
 def scaled(share: Array, gap: Array, sd: Array, total: float) -> float:
     def excess(t: float) -> float:
         z = t * gap / np.where(sd > 0, sd, 1)
-        folded = sd * math.sqrt(2 / math.pi) * np.exp(-(z**2) / 2) + t * gap * (
-            1 - 2 * norm.cdf(-z)
-        )
+        folded = sd * math.sqrt(2 / math.pi) * np.exp(-(z**2) / 2) + t * gap * (1 - 2 * norm.cdf(-z))
         return float(share @ np.where(sd > 0, folded, np.abs(t * gap))) - total
 
     return 0.0 if excess(0) >= 0 else total * (1.0 if excess(1) <= 0 else brentq(excess, 0, 1))
@@ -155,9 +146,7 @@ def numbers(y: Array, p: Array, weight: Array | None = None) -> dict[str, Any]:
         "ECE floor": simulated(np.abs(top_null) @ t.share),
         "ECE debiased": debiased(t.share, top_gap, (t.null[:, :, 0], t.around[:, :, 0])),
         "RCE plug-in": (rce := float(b.share @ np.abs(b.r - b.q).sum(axis=1)) / 2),
-        "RCE debiased": scaled(
-            np.repeat(b.share / 2, classes), (b.r - b.q).ravel(), sd.ravel(), rce
-        ),
+        "RCE debiased": scaled(np.repeat(b.share / 2, classes), (b.r - b.q).ravel(), sd.ravel(), rce),
         "RCE floor": simulated(np.abs(b.null - b.q).sum(axis=2) @ b.share / 2),
         "UCE": b.share @ np.abs(1 - b.r[:, 0] - stated),
         "UCE calibrated": simulated(np.abs(1 - b.null[:, :, 0] - stated) @ b.share),
@@ -165,9 +154,7 @@ def numbers(y: Array, p: Array, weight: Array | None = None) -> dict[str, Any]:
         "accuracy in %": 100 * hits,
         "confidence in %": 100 * (w @ q[:, 0]) / total,
         "Brier score": w @ ((p - np.eye(classes)[y]) ** 2).sum(axis=1) / total,
-        "log-loss": -(w @ np.log(np.where(true > 0, true, 1))) / total
-        if (true > 0).all()
-        else math.inf,
+        "log-loss": -(w @ np.log(np.where(true > 0, true, 1))) / total if (true > 0).all() else math.inf,
         "impossible rows": int((true == 0).sum()),
         "tied rows": int(((p == true[:, None]).sum(axis=1) > 1).sum()),
         "filled bins": len(b.at),

@@ -46,13 +46,9 @@ def numbers_in(text: str) -> tuple[list[Shown], list[str]]:
     claimed: set[int] = set()
     for line in TEXT.splitlines():
         names, _, pattern = line.partition(" |")
-        pattern = re.sub(
-            r"\{([A-Z]+)\}", lambda found: MACROS[found.group(1)], pattern.removeprefix(" ")
-        )
+        pattern = re.sub(r"\{([A-Z]+)\}", lambda found: MACROS[found.group(1)], pattern.removeprefix(" "))
         for found in re.finditer(pattern, text, re.MULTILINE):
-            groups = [
-                (found.group(k), range(*found.span(k))) for k in range(1, found.re.groups + 1)
-            ]
+            groups = [(found.group(k), range(*found.span(k))) for k in range(1, found.re.groups + 1)]
             label, where = groups.pop(0) if "@" in names else ("", range(0))
             for name, (number, span) in zip(names.split(";"), groups, strict=True):
                 if number is not None and not claimed.intersection(span):

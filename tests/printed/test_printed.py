@@ -36,9 +36,7 @@ difference * low;difference * high;difference * adjusted p
 """
 """p-values and intervals: studies of size and coverage judge how often they are right."""
 
-LISTED = re.split(
-    "[;\n]", (GOES + GOES_OF_EVENTS_AND_PAIRS + STUDIED).strip().replace("\n\n", "\n")
-)
+LISTED = re.split("[;\n]", (GOES + GOES_OF_EVENTS_AND_PAIRS + STUDIED).strip().replace("\n\n", "\n"))
 SETTINGS = {"bins": 10, "top bins": 10, "ten": 10, "resamples": 999, "seed": 0, "level": 95}
 RNG = np.random.default_rng(20261118)
 
@@ -79,9 +77,7 @@ def definitions(name: str) -> dict[str, Any]:
         return defined.event_numbers(y, p)
     if verb == "compare":
         models = {"old": defined.numbers(y, p), "new": defined.numbers(y, more["new"])}
-        found = {
-            f"{of} {key}": value for of, those in models.items() for key, value in those.items()
-        }
+        found = {f"{of} {key}": value for of, those in models.items() for key, value in those.items()}
         found |= {f"{of} VCE": those["VCE plug-in"] for of, those in models.items()}
         for key in ("VCE", "ECE"):
             old, new = (those[f"{key} debiased"] for those in models.values())
@@ -99,9 +95,7 @@ def as_file(path: Path, y: Any, p: Any, weight: Any = None) -> str:
     with path.open("w", newline="") as file:
         writer = csv.writer(file)
         writer.writerow([*names, *extra])
-        writer.writerows(
-            zip(*(column.tolist() for column in (*columns, *extra.values())), strict=True)
-        )
+        writer.writerows(zip(*(column.tolist() for column in (*columns, *extra.values())), strict=True))
     return str(path)
 
 

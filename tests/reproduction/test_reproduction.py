@@ -240,25 +240,11 @@ class TestTwins:
             rows.y_true, tn.simulate.sharpen(rows.y_prob, 1.5)
         )
 
-    def test_threads_change_no_bit(self):
-        cell = Cell(THREE, 140_000, 2)
-        assert tabulate_twins(cell, "portable", 1) == tabulate_twins(cell, "portable", 3)
-
     def test_two_classes(self):
         cell = Cell(parse_alpha("3,1"), 10_000, 0)
         values = twin_values(cell, tabulate_twins(cell, "portable", 1))
         assert {twin for twin, _ in values} == {twin.name for twin in twins_for(2)}
         assert values["ranks swapped", "ece"] > 10 * values["calibrated", "ece"]
-
-    def test_the_file(self, outcome):
-        lines = list(csv.DictReader(io.StringIO((outcome.settings.out / "twins.csv").read_text())))
-        assert len(lines) == 2 * 4 * 5
-        assert {line["twin"] for line in lines} == {
-            "calibrated",
-            "sharpened",
-            "tail flattened",
-            "ranks swapped",
-        }
 
     def test_twins_are_saved_too(self, outcome):
         again = Quiet()

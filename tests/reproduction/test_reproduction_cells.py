@@ -12,7 +12,6 @@ from trueness.reproduction.metric_values import FURTHER_METRICS, PAPER_METRICS, 
 from trueness.reproduction.scenarios import (
     PAPER_SCENARIOS,
     Cell,
-    Scenario,
     grid,
     parse_alpha,
     sizes_up_to,
@@ -37,12 +36,6 @@ class TestScenarios:
         assert [cell.n_rows for cell in made[:2]] == [10_000, 100_000]  # the first seed comes first
         assert {cell.seed for cell in made if cell.n_rows == 100_000} == set(range(3, 33))
 
-    def test_names_of_files_differ(self):
-        scenarios = [*PAPER_SCENARIOS, parse_alpha("1.5", 100), parse_alpha("1.25", 100)]
-        names = {Cell(s, n, seed).name for s in scenarios for n in (10, 100) for seed in (0, 1)}
-        assert len(names) == 24
-        assert max(map(len, names)) < 60
-
     @pytest.mark.parametrize(
         ("text", "classes"),
         [("a,b", None), ("1", None), ("1,0", None), ("1,nan", None), ("1,1e9", None), ("1,1", 3)],
@@ -55,10 +48,6 @@ class TestScenarios:
         assert sizes_up_to(1e6) == (10_000, 100_000, 1_000_000)
         with pytest.raises(ValueError, match="max_rows"):
             sizes_up_to(9_999)
-
-    def test_titles_stay_short(self):
-        assert skewed_scenario(10, 10).title == "C = 10, α = (10, 1, …, 1)"
-        assert Scenario((2.0, 1.0, 0.5)).title == "C = 3, α = (2, 1, 0.5)"
 
 
 class TestCells:
@@ -138,14 +127,3 @@ class TestCells:
 
         peak(70_000)  # imports and caches
         assert peak(800_000) < 1.2 * peak(200_000)
-
-    def test_batches_hold_small_cells_together(self):
-        made = [Cell(THREE, n, 0) for n in (10_000, 10_000, 1_000_000, 10_000_000, 10_000)]
-        assert [[cell.n_rows for cell in batch] for batch in cells.batches(made)] == [
-            [10_000, 10_000, 1_000_000],
-            [10_000_000],
-            [10_000],
-        ]
-
-    def test_drawing_takes_time(self):
-        assert cells.drawing_seconds([Cell(THREE, 100_000, 0)], 2) > 0

@@ -1,6 +1,5 @@
 """The command ``trueness reproduce`` and the figures it draws."""
 
-import itertools
 import json
 import signal
 import subprocess
@@ -9,8 +8,7 @@ import sys
 import numpy as np
 import pytest
 
-from trueness import _progress
-from trueness.cli import COMMANDS, main, reproduce
+from trueness.cli import main, reproduce
 from trueness.reproduction import cells, figures, metric_values
 from trueness.reproduction.scenarios import Cell, skewed_scenario
 from trueness.reproduction.theory import Limit
@@ -62,10 +60,6 @@ class TestCommand:
         assert content["readings"][0]["seed"] == [4, 5, 6]
         assert (tmp_path / "twins.csv").exists()
         assert "16 of 16" in capsys.readouterr().out
-
-    def test_a_scenario_whose_curvature_matters(self, tmp_path):
-        """With 20 nearly uniform classes, the curvature matters at 10⁴ rows, as theory allows."""
-        assert reproduced("--out", tmp_path, *SMALL, "--n-classes", 20, "--alpha", 50) == 0
 
     def test_a_cell_far_from_theory_ends_with_1(self, tmp_path, capsys, monkeypatch):
         def wrong(scenario):
@@ -131,37 +125,6 @@ class TestCommand:
         assert [s.label for s in reproduce._scenarios(4, None)] == ["1,1,1,1"]
         assert [s.label for s in reproduce._scenarios(None, ["1,2", "3,4", "1,2"])] == ["1,2", "3,4"]
 
-    def test_help_names_all_commands(self, capsys):
-        with pytest.raises(SystemExit, match="0"):
-            main(["--help"])
-        text = capsys.readouterr().out
-        assert all(name in text for name in COMMANDS)
-
-
-class TestProgress:
-    @pytest.mark.cli
-    def test_on_a_terminal_it_has_a_name_and_the_time_left(self, capsys, monkeypatch):
-        monkeypatch.setattr(sys.stderr, "isatty", lambda: True, raising=False)
-        monkeypatch.setattr(_progress, "APPEARS_AFTER", 0.0)
-        seconds = itertools.count()
-        monkeypatch.setattr(
-            "tqdm.std.time", lambda: float(next(seconds))
-        )  # tqdm draws ten times a second at most
-        with _progress.rows_bar("calibrated rows", 10) as tick:
-            tick(5)
-            tick(2)
-        shown = capsys.readouterr().err
-        assert "calibrated rows:  70%|" in shown
-        assert "rows/s]" in shown
-
-    @pytest.mark.parametrize(("n_rows", "terminal"), [(0, True), (10, False)])
-    def test_no_bar_without_work_or_without_a_terminal(self, capsys, monkeypatch, n_rows, terminal):
-        monkeypatch.setattr(sys.stderr, "isatty", lambda: terminal, raising=False)
-        monkeypatch.setattr(_progress, "APPEARS_AFTER", 0.0)
-        with _progress.rows_bar("rows", n_rows) as tick:
-            tick(5)
-        assert capsys.readouterr().err == ""
-
 
 @pytest.mark.plots
 class TestFigures:
@@ -187,18 +150,6 @@ class TestFigures:
                 assert len(content) > 5_000
         assert b"C = 3, all" in (tmp_path / "figure1.svg").read_bytes()
 
-    def test_the_same_numbers_give_the_same_bytes(self, tmp_path):
-        from trueness.plots import paper
-
-        curve = paper.Curve(
-            "VCE", 0, [10**4, 10**5], [0.01, 0.004], [0.003, 0.001], [0.01, 0.003], [0.003, 0.001]
-        )
-        for name in ("one", "two"):
-            paper.save(paper.metric_panels([paper.Panel("panel", [curve])], "title"), tmp_path / name)
-        for suffix in paper.FORMATS:
-            one, two = ((tmp_path / f"{name}.{suffix}").read_bytes() for name in ("one", "two"))
-            assert one == two
-
     def test_reliability_shows_both_sides_of_each_metric(self):
         (done,) = cells.tabulate_cells([Cell(skewed_scenario(3, 1), 20_000, 0)]).cells
         diagrams = {one.title: one for one in figures.reliability(done)}
@@ -209,67 +160,6 @@ class TestFigures:
             assert gaps @ np.array(shown.share) == pytest.approx(value)
             assert shown.legend == f"{metric.name.upper()} = {value:.2g}"
         assert diagrams["ECE"].low == pytest.approx(1 / 3)
-
-    def test_reliability_has_a_dashed_diagonal_and_the_value_in_the_legend(self):
-        from trueness.plots import paper
-
-        (done,) = cells.tabulate_cells([Cell(skewed_scenario(3, 1), 20_000, 0)]).cells
-        axes = paper.reliability_panels(figures.reliability(done), "title").axes
-        assert len(axes) == 3
-        for axis in axes:
-            diagonal = axis.lines[0]
-            assert diagonal.get_linestyle() == "--"
-            np.testing.assert_array_equal(diagonal.get_xdata(), diagonal.get_ydata())
-            texts = [text.get_text() for text in axis.get_legend().get_texts()]
-            assert texts[0] == "perfect calibration"
-            assert "CE = 0." in texts[1]
-
-    def test_panels_show_their_data(self):
-        from trueness.plots import paper
-
-        sizes = [10**4, 10**5]
-        curve = paper.Curve(
-            "VCE", 0, sizes, [0.012, 0.004], [0.003, np.nan], [0.0116, 0.0037], [0.003, 0.001]
-        )
-        figure = paper.metric_panels([paper.Panel("one", [curve])] * 3, "title")
-        visible = [axis for axis in figure.axes if axis.get_visible()]
-        assert [axis.get_title() for axis in visible] == ["one"] * 3
-        assert all(axis.get_xscale() == axis.get_yscale() == "log" for axis in visible)
-        theory = visible[0].lines[0]
-        np.testing.assert_allclose(theory.get_ydata()[1:-1], curve.expected)
-        # Beyond the points the line continues with the same power of N.
-        slope = np.diff(np.log(theory.get_ydata())) / np.diff(np.log(theory.get_xdata()))
-        np.testing.assert_allclose(slope, slope[1])
-
-    def test_one_size_is_a_level_line(self):
-        from trueness.plots import paper
-
-        curve = paper.Curve("VCE", 0, [10**4], [0.012], [np.nan], [0.0116], [0.003])
-        line = paper.metric_panels([paper.Panel("one", [curve])], "title").axes[0].lines[0]
-        np.testing.assert_array_equal(line.get_ydata(), 0.0116)
-
-    def test_pictures_of_the_theory(self):
-        from trueness.plots import theory
-
-        rng = np.random.default_rng(0)
-        bound = theory.BoundCurve("entropy", "Theorem 3", [0.1, 0.01], [0.5, 0.05], [0.11, 0.011])
-        figure = theory.bound_panels([theory.BoundPanel("C = 3", [100, 10_000], [bound])])
-        assert len(figure.axes[0].lines) == 3
-        limit = np.abs(rng.standard_normal(5000))
-        figure = theory.limit_panels([theory.LimitPanel("one bin", limit[:500], limit)])
-        heights = np.array([patch.get_height() for patch in figure.axes[0].patches])
-        widths = np.array([patch.get_width() for patch in figure.axes[0].patches])
-        assert heights @ widths == pytest.approx(1)
-        line = np.linspace(0.4, 0.6, 5)
-        spots = theory.BlindSpots(
-            ((0.9, 0.1), (0.1, 0.9)),
-            (line, line),
-            ((0.6, 0.3, 0.1), (0.5, 0.4, 0.1)),
-            (line, line),
-            (line, line),
-        )
-        figure = theory.blind_spot_panels(spots)
-        assert [patch.get_height() for patch in figure.axes[0].patches] == [0.9, 0.1, 0.1, 0.9]
 
 
 STOPS_AFTER_A_BATCH = """

@@ -9,8 +9,6 @@ from example_rows import (
     LOGITS,
     NAMES,
     PLAIN,
-    WEIGHT,
-    WEIGHTED,
     WORDS,
     Y_PROB,
     Y_TRUE,
@@ -23,15 +21,6 @@ import trueness as tn
 
 
 class TestPlainPython:
-    def test_lists_and_tuples(self) -> None:
-        rows = Y_PROB.tolist()
-        for y_true in (Y_TRUE.tolist(), tuple(Y_TRUE.tolist()), Y_TRUE.astype(float).tolist()):
-            for y_prob in (rows, tuple(map(tuple, rows)), list(Y_PROB), [tuple(r) for r in rows]):
-                assert tn.tabulate(y_true, y_prob) == PLAIN
-
-    def test_weights_in_a_list(self) -> None:
-        assert tn.tabulate(Y_TRUE, Y_PROB, sample_weight=WEIGHT.tolist()) == WEIGHTED
-
     def test_whole_numbers_as_probabilities(self) -> None:
         y_prob = np.eye(3, dtype=int)[Y_TRUE]
         for rows in (y_prob, y_prob.tolist(), y_prob.astype(bool), y_prob.astype(np.uint8)):
@@ -160,23 +149,6 @@ class TestBinary:
 
 
 class TestLogits:
-    @pytest.mark.parametrize("dtype", ["float64", "float32", "int64"])
-    def test_softmax_of_each_row(self, dtype: str) -> None:
-        """Oracle: exp by the C library in Python; NumPy's may differ in the last bit, so 1e-12."""
-        logits = np.round(LOGITS, 2).astype(dtype)
-        table = tn.tabulate(Y_TRUE, logits, from_logits=True)
-        rows = [oracle.softmax(row) for row in logits.astype(float).tolist()]
-        expected = oracle.tabulate(Y_TRUE, rows, dtype="float32" if dtype == "float32" else "float64")
-        assert table.count.tolist() == expected["count"]
-        assert [[x * oracle.UNIT for x in row] for row in table.rank_count.tolist()] == expected["rank"]
-        np.testing.assert_allclose(
-            table.ordered_sum, np.array(expected["ordered"], float) / oracle.UNIT, rtol=1e-12
-        )
-        assert table.log_score_sum == pytest.approx(expected["log_score"] / oracle.LOG_UNIT, rel=1e-11)
-        assert tn.vce(Y_TRUE, logits, from_logits=True) == pytest.approx(
-            oracle.error(expected, "vce"), abs=1e-12
-        )
-
     @pytest.mark.parametrize("shift", [1e4, -1e4, 1e6])
     def test_large_logits_are_stable(self, shift: float) -> None:
         """Softmax knows only differences; multiples of 1/8 shift exactly, so not a bit changes."""
@@ -207,11 +179,6 @@ class TestLogits:
         assert table.log_score_sum == 5000 * max(low, -(2.0**22))
         assert table == tn.CalibrationTable.from_dict(table.to_dict())
 
-    def test_split_is_whole(self) -> None:
-        whole = tn.tabulate(Y_TRUE, LOGITS, from_logits=True)
-        singles = [tn.tabulate(Y_TRUE[i : i + 1], LOGITS[i : i + 1], from_logits=True) for i in range(N)]
-        assert sum(singles) == whole
-
     def test_never_guessed(self) -> None:
         """Logits that happen to look like probabilities are only logits if the caller says so."""
         assert tn.tabulate(Y_TRUE, Y_PROB, from_logits=True) != PLAIN
@@ -228,8 +195,3 @@ class TestNormalize:
     def test_rows_that_sum_to_one_exactly_stay(self) -> None:
         y_true, rows = dyadic(0)
         assert tn.tabulate(y_true, rows, normalize=True) == tn.tabulate(y_true, rows)
-
-    def test_split_is_whole(self) -> None:
-        rows = Y_PROB * 7.3
-        whole = tn.tabulate(Y_TRUE, rows, normalize=True)
-        assert sum(tn.tabulate(Y_TRUE[i : i + 1], rows[i : i + 1], normalize=True) for i in range(N)) == whole

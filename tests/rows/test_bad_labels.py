@@ -54,40 +54,6 @@ def test_labels_at_the_ends_of_every_integer_type(n_classes: int, engine: str) -
     assert accumulator.n_rows == 0
 
 
-@pytest.mark.parametrize("engine", ENGINES)
-@pytest.mark.parametrize("bins", [10, tn.EqualMass(4), tn.EqualWidth(100)], ids=["ten", "mass", "fine"])
-@pytest.mark.parametrize("n_classes", [3, 5, 20])
-def test_the_first_bad_row_is_named_and_its_prediction_before_its_label(
-    n_classes: int, bins: Any, engine: str
-) -> None:
-    """With other bad rows in the same eight, the same block or another."""
-    rng = np.random.default_rng(0)
-    n_rows = 9_000
-    good = rng.dirichlet(np.ones(n_classes), n_rows)
-    options: dict[str, Any] = {"engine": engine, "bins": bins}
-    fitted = bins.fit(good) if isinstance(bins, tn.EqualMass) else bins
-    stream = tn.Accumulator(n_classes, engine=engine, bins=fitted)
-    functions = (lambda *rows: tn.tabulate(*rows, **options), stream.update)
-    # The rows of a bad prediction and of a bad label.
-    cases = [(3, 5), (5, 3), (4, 4), (2, 8_500), (8_500, 2), (4_094, 4_096), (4_096, 4_094), (8_999, 0)]
-    for k, (prediction, label) in enumerate(cases):
-        y_prob, y_true = good.copy(), rng.integers(0, 2, n_rows).astype(float)
-        y_prob[prediction] *= BAD_FACTORS[k % 4]
-        y_true[label], y_true[-2] = BAD_LABELS[k % 4], np.nan
-        named = (
-            f"y_true is .* in row {label}\\b" if label < prediction else f"y_prob .* in row {prediction}\\b"
-        )
-        for function in functions:
-            with pytest.raises(ValueError, match=named):
-                function(y_true, y_prob)
-    assert stream.n_rows == 0
-
-
-def test_of_two_bad_labels_the_first_is_named() -> None:
-    refused(ValueError, "y_true", "row 1", "0 to 2", y_true=[0.0, 7.0, 1.5, 1.0], y_prob=GOOD)
-    refused(ValueError, "y_true", "row 1", "integer", y_true=[0.0, 1.5, 7.0, 1.0], y_prob=GOOD)
-
-
 @pytest.mark.parametrize(
     ("bad", "shown"), [(1.5, "1.5"), (np.nan, "nan"), (np.inf, "inf"), (1 + 1e-9, "1.000000001")]
 )

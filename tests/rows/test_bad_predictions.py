@@ -5,7 +5,7 @@ from typing import Any
 
 import numpy as np
 import pytest
-from refused_calls import ENGINES, GOOD, LABELS, refused, with_value
+from refused_calls import GOOD, LABELS, refused, with_value
 
 import trueness as tn
 
@@ -77,44 +77,6 @@ def test_the_tolerance_of_a_row_sum_is_1e_5_or_the_eps_of_the_dtype(
         refused(ValueError, "row 1", "normalize=True", y_true=[0, 0], y_prob=y_prob)
 
 
-@pytest.mark.parametrize("engine", ENGINES)
-@pytest.mark.parametrize("n_classes", [2, 3, 10, 40, 1000])
-def test_decimals_of_five_digits_that_miss_by_one_unit_are_accepted(n_classes: int, engine: str) -> None:
-    """Always, independently of the rounding of their sum. Two units are refused."""
-    rng = np.random.default_rng(n_classes)
-    units = 10**5 + rng.integers(-1, 2, 3000)
-    y_prob = rng.multinomial(units, rng.dirichlet(np.full(n_classes, 0.5), 3000)) / 10**5
-    y_prob = np.minimum(y_prob, 1.0)
-    y_true = rng.integers(0, n_classes, 3000)
-    assert np.count_nonzero(units != 10**5) > 1500
-    assert tn.tabulate(y_true, y_prob, engine=engine).n_rows == 3000
-    y_prob[1234] = 0.0
-    y_prob[1234, :2] = 0.5, 0.50002
-    with pytest.raises(ValueError, match=r"y_prob sums to 1\.00002 in row 1234, not to 1 within 1e-05;"):
-        tn.tabulate(y_true, y_prob, engine=engine)
-
-
-@pytest.mark.parametrize("engine", ENGINES)
-@pytest.mark.parametrize("n_classes", [2, 3, 10, 40])
-def test_the_tolerance_has_four_roundings_for_each_class(n_classes: int, engine: str) -> None:
-    """1e-5 + 4·C·2^-52: well within it, and well beyond it."""
-    for roundings, accepted in ((1.0, True), (-1.0, True), (8.0, False), (-8.0, False)):
-        row = np.zeros((1, n_classes))
-        off = np.sign(roundings) * 1e-5 + roundings * n_classes * 2.0**-52
-        row[0, :2] = 0.5, 0.5 + off
-        if accepted:
-            assert tn.tabulate([0], row, engine=engine).n_rows == 1
-        else:
-            with pytest.raises(ValueError, match="row 0"):
-                tn.tabulate([0], row, engine=engine)
-
-
-def test_float32_rows_cast_to_float64_keep_only_the_common_tolerance() -> None:
-    y_prob = np.array([[0.5, 0.25, 0.25 + 2.0**-10]], np.float16)
-    assert tn.tabulate([0], y_prob).n_rows == 1
-    refused(ValueError, "row 0", y_true=[0], y_prob=y_prob.astype(np.float64))
-
-
 @pytest.mark.parametrize("n_classes", [2, 3, 40])
 @pytest.mark.parametrize("n", [10_000, 9_001])
 def test_a_bad_row_deep_inside_has_its_true_number(n: int, n_classes: int) -> None:
@@ -136,29 +98,12 @@ def test_a_bad_row_deep_inside_has_its_true_number(n: int, n_classes: int) -> No
         tn.vce(y_true, y_prob)
 
 
-@pytest.mark.parametrize("threads", [1, 2, 3])
-@pytest.mark.parametrize("bad", [(5_000, 9_000), (100, 9_999), (9_000, 9_001)])
-def test_the_first_bad_row_is_named_with_any_number_of_threads(bad: tuple[int, int], threads: int) -> None:
-    rng = np.random.default_rng(1)
-    y_prob = rng.dirichlet(np.ones(2), 10_000)
-    y_prob[list(bad)] = np.nan
-    with pytest.raises(ValueError, match=rf"row {bad[0]}\b"):
-        tn.tabulate(np.zeros(10_000, int), y_prob, n_threads=threads)
-
-
 @pytest.mark.parametrize("bins", [10, tn.EqualMass(10), tn.EqualWidth(100)])
 def test_bad_rows_are_refused_with_every_kind_of_bins(bins: Any) -> None:
     with pytest.raises(ValueError, match=r"y_prob.*nan.*row 3\b"):
         tn.tabulate(LABELS, with_value(3, 0, np.nan), bins=bins)
     with pytest.raises(ValueError, match=r"y_true.*row 1\b"):
         tn.tabulate([0, 9, 0, 0], GOOD, bins=bins)
-
-
-def test_fitting_bins_refuses_bad_rows_too() -> None:
-    with pytest.raises(ValueError, match=r"y_prob.*nan.*row 2\b"):
-        tn.EqualMass(3).fit(with_value(2, 0, np.nan))
-    with pytest.raises(ValueError, match=r"sample_weight.*row 1\b"):
-        tn.EqualMass(3).fit(GOOD, sample_weight=[1, -1, 1, 1])
 
 
 class TestPercentages:

@@ -6,7 +6,6 @@ from example_rows import (
     NAMES,
     PLAIN,
     PLAIN_SINGLE,
-    SINGLE,
     WEIGHT,
     WEIGHTED,
     WORDS,
@@ -72,12 +71,6 @@ class TestPandas:
         labels = pd.Series(Y_TRUE).astype("Int64" if dtype == "Float64" else "int64[pyarrow]")
         assert tn.tabulate(labels, frame) == PLAIN
 
-    def test_single_precision_columns(self) -> None:
-        import pandas as pd
-
-        assert tn.tabulate(Y_TRUE, pd.DataFrame(SINGLE)) == PLAIN_SINGLE
-        assert tn.tabulate(Y_TRUE, pd.DataFrame(SINGLE).astype("Float32")) == PLAIN_SINGLE
-
     def test_names_and_categories(self) -> None:
         import pandas as pd
 
@@ -87,13 +80,6 @@ class TestPandas:
         backwards = pd.Categorical(WORDS, categories=NAMES[::-1])
         assert tn.tabulate(pd.Series(backwards), frame, classes=NAMES) == PLAIN
         assert tn.tabulate(backwards, frame, classes=NAMES) == PLAIN
-
-    def test_string_labels_need_classes(self) -> None:
-        import pandas as pd
-
-        for dtype in ("str", "category"):
-            with pytest.raises(TypeError, match=r"y_true.*classes="):
-                tn.vce(pd.Series(WORDS).astype(dtype), Y_PROB)
 
     @pytest.mark.parametrize("order", [[0, 1, 2], [2, 0, 1], [1, 0, 2]])
     @pytest.mark.parametrize("prefix", ["", "p_", "score of ", "class."])
@@ -215,25 +201,6 @@ class TestPandas:
         assert tn.tabulate(pd.DataFrame({"y": y}), p) == tn.tabulate(y, p)
         assert tn.tabulate(pd.DataFrame({"y": WORDS}), Y_PROB, classes=NAMES) == PLAIN
 
-    def test_one_hot_frame(self) -> None:
-        import pandas as pd
-
-        assert tn.tabulate(pd.get_dummies(pd.Series(WORDS))[NAMES], Y_PROB) == PLAIN
-
-    def test_a_binary_series(self) -> None:
-        import pandas as pd
-
-        p = Y_PROB[:, 0]
-        assert tn.tabulate(Y_TRUE == 0, pd.Series(p, index=range(5, N + 5))) == tn.tabulate(Y_TRUE == 0, p)
-
-    def test_columns_without_names_of_their_own(self) -> None:
-        import pandas as pd
-
-        assert tn.tabulate(Y_TRUE, pd.DataFrame(Y_PROB)) == PLAIN
-        assert tn.tabulate(WORDS, pd.DataFrame(Y_PROB), classes=NAMES) == PLAIN
-        assert tn.tabulate(Y_TRUE + 1, pd.DataFrame(Y_PROB), classes=[1, 2, 3]) == PLAIN
-        assert tn.tabulate(Y_TRUE, pd.DataFrame(Y_PROB[:, [2, 0, 1]], columns=[2, 0, 1])) == PLAIN
-
     def test_one_hot_columns_are_matched_by_name(self) -> None:
         import pandas as pd
 
@@ -267,13 +234,6 @@ class TestPolars:
         assert tn.tabulate(pl.Series(Y_TRUE), frame) == PLAIN
         assert tn.tabulate(Y_TRUE, frame, sample_weight=pl.Series(WEIGHT)) == WEIGHTED
         assert tn.tabulate(Y_TRUE, frame.cast(pl.Float32)) == PLAIN_SINGLE
-
-    def test_several_chunks(self) -> None:
-        import polars as pl
-
-        frame = pl.DataFrame(dict(zip(NAMES, Y_PROB.T, strict=True)))
-        chunked = pl.concat([frame[:10], frame[10:]], rechunk=False)
-        assert tn.tabulate(pl.Series(Y_TRUE), chunked) == PLAIN
 
     def test_names_and_categories(self) -> None:
         import polars as pl

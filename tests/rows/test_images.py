@@ -107,18 +107,6 @@ def test_the_probability_of_class_1_and_logits() -> None:
     assert logits == tn.tabulate(Y_TRUE, np.log(Y_PROB), from_logits=True)
 
 
-def test_compare_models_on_images() -> None:
-    sharp = tn.simulate.sharpen(Y_PROB, 1.5)
-    images = np.ascontiguousarray(np.moveaxis(sharp.reshape(LAST.shape), -1, 1))
-    found = tn.compare(LABELS, {"plain": FIRST, "sharp": images}, class_axis=1, **HOW)
-    expected = tn.compare(Y_TRUE, {"plain": Y_PROB, "sharp": sharp}, clusters=IMAGE, **HOW)
-    assert found.pairs[0].contrasts == expected.pairs[0].contrasts
-    assert "clusters-by-first-index" in codes(found.assessments["plain"])
-    independent = tn.compare(LABELS, {"plain": FIRST, "sharp": images}, clusters=False, **HOW)
-    plain = tn.compare(Y_TRUE, {"plain": Y_PROB, "sharp": sharp}, **HOW)
-    assert independent.pairs[0].contrasts == plain.pairs[0].contrasts
-
-
 @pytest.mark.parametrize(
     ("labels", "array", "axis", "cause"),
     [
@@ -194,15 +182,6 @@ def test_all_rows_are_ignored() -> None:
         tn.tabulate([255], [[0.5, 0.5]], ignore_index=255)
     with pytest.raises(InvalidValueError, match=r"^y_prob has no rows$"):
         tn.tabulate(np.zeros((0, H, W), int), FIRST[:0], class_axis=1, ignore_index=255)
-
-
-def test_labels_that_are_usually_not_ignored() -> None:
-    """Another label, and -1 of two classes, which may stand for class 0."""
-    labels = LABELS.copy()
-    labels[1, 2, 3] = 4
-    for y_true, y_prob, last in ((labels, FIRST, 3), ([-1, 1], [[0.6, 0.4], [0.3, 0.7]], 1)):
-        with pytest.raises(InvalidValueError, match=f"class indices run from 0 to {last}$"):
-            tn.tabulate(y_true, y_prob)
 
 
 @pytest.mark.frames

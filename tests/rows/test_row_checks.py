@@ -150,25 +150,6 @@ def test_running_sums_skip_and_count_what_has_a_code(engine: str, n_threads: int
         assert [tn.CalibrationTable(spec, sums[0])] == tabulate_rows(good, [spec], engine)
 
 
-@pytest.mark.parametrize("n_classes", [2, 3, 9, 33, 200])
-@pytest.mark.parametrize("dtype", ["f4", "f8"])
-@pytest.mark.parametrize("options", [{}, {"from_logits": True}, {"normalize": True}])
-@pytest.mark.parametrize("variation", ["entropy", "iqv", "mean_difference", "renyi(2)"])
-def test_a_single_row_has_the_bits_it_has_among_others(
-    n_classes: int, dtype: str, options: Any, variation: str
-) -> None:
-    y_true, y_prob = tn.simulate.calibrated(50, [0.3] * n_classes, rng=n_classes)
-    given = y_prob.astype(dtype)
-    before = given.copy()
-    table = tn.tabulate(y_true, given, variation=variation, **options)
-    alone = [
-        tn.tabulate([label], row[None], variation=variation, **options)
-        for label, row in zip(y_true, given, strict=True)
-    ]
-    assert sum(alone) == table
-    assert np.array_equal(given, before)
-
-
 @given(
     st.lists(st.sampled_from(NASTY) | st.floats(0, 1), min_size=2, max_size=12), st.sampled_from([0, 1, 2])
 )

@@ -29,22 +29,6 @@ def refusal_of(*arguments: Any, **options: Any) -> tn.Refusal:
 
 
 @pytest.mark.parametrize(("row", "options", "code", "class_index"), ROWS)
-def test_a_bad_row_is_a_code_a_row_a_class_and_a_value(
-    row: list[float], options: dict[str, Any], code: str, class_index: int | None
-) -> None:
-    refusal = refusal_of([0, 1], [[0.5, 0.5], row], **options)
-    assert isinstance(refusal, ValueError)
-    assert (refusal.code, refusal.argument, refusal.row, refusal.class_index) == (
-        code,
-        "y_prob",
-        1,
-        class_index,
-    )
-    assert str(refusal.value) in str(refusal) or code == "sum-not-1"
-    assert refusal.to_dict()["code"] == code
-
-
-@pytest.mark.parametrize(("row", "options", "code", "class_index"), ROWS)
 def test_the_command_has_its_own_terms(row: list[float], options: Any, code: str, class_index: Any) -> None:
     refusal = refusal_of([0, 1], [[0.5, 0.5], row], **options)
     of_command = "; ".join(refusal.render(COMMAND))

@@ -1,40 +1,16 @@
 """Vectors of the specification, and values that others have published."""
 
-
 import numpy as np
 import pytest
-from event_rows import T_LABELS, T_PROBS
+from event_rows import T_PROBS
 
-from trueness.simplex import simplex_ece, skce
-from trueness.simplex.bandwidth import median_distance
 from trueness.simplex.kernel_test import biased_bound, unbiased_bound
 from trueness.simplex.partitions import cells_of_equal_width, median_variance_parts
-
-TWELVE = {"abs": 5.1e-13, "rel": 0}
-
-
-@pytest.mark.parametrize(
-    ("value", "expected"),
-    [
-        (lambda: simplex_ece(T_LABELS, T_PROBS, 2), 0.25125),
-        (lambda: simplex_ece(T_LABELS, T_PROBS, splits="median-variance", least=2), 0.31125),
-        (lambda: median_distance(np.array(T_PROBS)), 0.465),
-        (lambda: skce(T_LABELS, T_PROBS, "biased"), 0.020451423239),
-        (lambda: skce(T_LABELS, T_PROBS, "unbiased"), -0.029751944870),
-        (lambda: skce(T_LABELS, T_PROBS, "block"), -0.021947011393),
-        (lambda: skce(T_LABELS, T_PROBS, "block", block=4), -0.053293931582),
-    ],
-)
-def test_vector_T(value, expected) -> None:
-    assert value() == pytest.approx(expected, **TWELVE)
 
 
 def test_the_cells_of_T() -> None:
     assert cells_of_equal_width(np.array(T_PROBS), 2).max() == 3
     assert median_variance_parts(np.array(T_PROBS), 2).max() == 3
-
-
-CORNERS = [[1.0, 0.0], [0.0, 1.0]]
 
 
 # Widmann et al. (2019), fourteen networks on the 10 000 test images of CIFAR-10, as in the paper's data: the biased,

@@ -63,9 +63,7 @@ def labels(rng: Rng, p: Array, level: Array | None = None) -> Array:
 def even(p: Array) -> Array:
     """Labels as frequent as stated, class by class and along confidence: no test may find anything."""
     level = np.empty(len(p))
-    level[np.lexsort((p.max(axis=1), p.argmax(axis=1)))] = (
-        np.arange(len(p)) * 0.6180339887 + 0.5
-    ) % 1
+    level[np.lexsort((p.max(axis=1), p.argmax(axis=1)))] = (np.arange(len(p)) * 0.6180339887 + 0.5) % 1
     return labels(np.random.default_rng(), p, level)
 
 
@@ -227,9 +225,7 @@ def patients(rng: Rng, count: int, size: int, prevalence: float, classes: bool =
 
 
 @recipe
-def grouped(
-    rng: Rng, n: int, count: int, wrong: range, name: Callable[[int], tuple[str, ...]]
-) -> Given:
+def grouped(rng: Rng, n: int, count: int, wrong: range, name: Callable[[int], tuple[str, ...]]) -> Given:
     """Groups of n rows each, of which some are sharpened; their names have a column or several."""
     group, found = np.repeat(np.arange(count), n), rows(n * count, [1, 1, 1])(rng)
     p, names = found["y_prob"], np.array([name(k) for k in range(count)])[group]
@@ -247,9 +243,7 @@ def models(rng: Rng, n: int, old: float, new: float, **more: Any) -> Given:
 
 
 @recipe
-def days(
-    rng: Rng, count: int, since: int = 99, order: str = "whole", regions: tuple[str, ...] = ()
-) -> Given:
+def days(rng: Rng, count: int, since: int = 99, order: str = "whole", regions: tuple[str, ...] = ()) -> Given:
     """Looks of 200 rows, sharpened from one day on: "whole", in two "parts", or labels "late".
 
     With regions each has its rows, and the last one alone is sharpened.
@@ -289,9 +283,7 @@ def beta(a: float, b: float, n: int) -> Callable[[Rng], Any]:
 
 def first(before: int, last: int, ends: tuple[str, ...] = ("",)) -> str:
     """An alarm on one of these days, by name."""
-    return "kind=" + "|".join(
-        f"2026-03-{k:02d}{end}" for k in range(before, last + 1) for end in ends
-    )
+    return "kind=" + "|".join(f"2026-03-{k:02d}{end}" for k in range(before, last + 1) for end in ends)
 
 
 def predicts(p: Any) -> Any:

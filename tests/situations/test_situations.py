@@ -45,9 +45,7 @@ class Heard:
         self.given = [make(np.random.default_rng(seed)) for seed in seeds]
         self.results = [getattr(speak, verb)(**given) for given in self.given]
         self.conclusions = [speak.conclusion(result) for result in self.results]
-        self.p_values = [
-            None if verb == "monitor" else speak.p_value(result) for result in self.results
-        ]
+        self.p_values = [None if verb == "monitor" else speak.p_value(result) for result in self.results]
         self.answer = speak.answer(self.results[0])
 
     def kind(self) -> None:
@@ -69,15 +67,12 @@ class Heard:
         clauses = [
             clause
             for clause in re.split(r"[.;:]\s", speak.advice(self.results[0]))
-            if re.search("temperature|logits", clause)
-            and not re.search(r"\b(cannot|not|no)\b", clause)
+            if re.search("temperature|logits", clause) and not re.search(r"\b(cannot|not|no)\b", clause)
         ]
         assert bool(clauses) == (self.of["T"] != "no")
         if ".." in self.of["T"]:
             low, high = map(float, self.of["T"].split(".."))
-            assert any(
-                low <= float(x) <= high for it in clauses for x in re.findall(r"\d+\.\d+|\d+", it)
-            )
+            assert any(low <= float(x) <= high for it in clauses for x in re.findall(r"\d+\.\d+|\d+", it))
 
     def named(self) -> None:
         """All groups that are wrong are named, and few others."""
@@ -156,11 +151,7 @@ def cases() -> Iterator[Any]:
             **({"p": ""} if "kind" in expected and "runs" in expected else {}),
         }
         checks |= {"direction": ""} if verb == "assess" else {}
-        wrong = {
-            word[:-1].partition("=")[0]
-            for word in SITUATIONS[verb][name][1].split()
-            if word[-1] == "!"
-        }
+        wrong = {word[:-1].partition("=")[0] for word in SITUATIONS[verb][name][1].split() if word[-1] == "!"}
         for check in checks.keys() - {"runs"}:
             issue = f"issue {51 if verb == 'assess' else 52}"
             mark = pytest.mark.xfail(reason=issue, strict=True, raises=raises)
@@ -178,9 +169,7 @@ def test_conclusion(verb: str, name: str, check: str) -> None:
 def test_printed_is_short(verb: str) -> None:
     """The answer of every situation has at most 15 lines of at most 100 characters."""
     some = [
-        name
-        for name in SITUATIONS[verb].keys() - {"days in two parts"}
-        if "runs" not in words(verb, name)
+        name for name in SITUATIONS[verb].keys() - {"days in two parts"} if "runs" not in words(verb, name)
     ]
     lines = [speak.printed(heard(verb, name).results[0]).splitlines() for name in some]
     assert max(len(those) for those in lines) <= 15

@@ -7,7 +7,7 @@ from typing import Any
 import event_oracle as oracle
 import numpy as np
 import pytest
-from event_tables import TABLES, WEIGHT, Y_PROB, Y_TRUE, mixed_rows
+from event_tables import TABLES, Y_PROB, Y_TRUE, mixed_rows
 
 import trueness as tn
 from trueness.bins import class_grid
@@ -87,6 +87,7 @@ class TestAgainstPlainLoops:
             found, expected = units(getattr(table.sums, name)), units(getattr(one.sums, name))
             assert found == [5000 * each for each in expected], name
 
+
 class TestSums:
     @pytest.mark.parametrize("name", TABLES)
     def test_adding_the_empty_table_changes_nothing(self, name: str) -> None:
@@ -109,38 +110,6 @@ class TestSums:
         assert tn.tabulate_events(labels, np.asfortranarray(rows), **how) == whole
         assert tn.tabulate_events(labels, rows, n_threads=3, **how) == whole
         assert whole.n_rows == 5000
-
-    def test_splits_of_weighted_rows_agree_to_rounding(self) -> None:
-        whole = tn.tabulate_events(Y_TRUE, Y_PROB, sample_weight=WEIGHT)
-        parts = [tn.tabulate_events(Y_TRUE[k::4], Y_PROB[k::4], sample_weight=WEIGHT[k::4]) for k in range(4)]
-        assert sum(parts).isclose(whole)
-        assert not sum(parts[:3]).isclose(whole)
-
-    @pytest.mark.parametrize("events", [None, [0, "top"]])
-    def test_a_weight_of_two_is_a_row_twice(self, events: Any) -> None:
-        twice = np.repeat(np.arange(300), 1 + np.arange(300) % 2)
-        repeated = tn.tabulate_events(
-            Y_TRUE[twice], Y_PROB[twice], events=events, sample_weight=np.ones(len(twice))
-        )
-        weighted = tn.tabulate_events(Y_TRUE, Y_PROB, events=events, sample_weight=1.0 + np.arange(300) % 2)
-        np.testing.assert_allclose(weighted.count, repeated.count, rtol=1e-12)
-        np.testing.assert_allclose(weighted.predicted_sum, repeated.predicted_sum, rtol=1e-12)
-        np.testing.assert_allclose(weighted.observed_count, repeated.observed_count, rtol=1e-12)
-        plain = tn.tabulate_events(Y_TRUE[twice], Y_PROB[twice], events=events)
-        np.testing.assert_allclose(weighted.predicted_sum, plain.predicted_sum, rtol=1e-12)
-        if events is not None:
-            for name in ("square", "cube", "fourth", "product", "log_likelihood"):
-                found, expected = getattr(weighted.sums, name), getattr(plain.sums, name)
-                np.testing.assert_allclose(found.value, expected.value, rtol=1e-12)
-
-    @pytest.mark.parametrize("events", [None, [0, "top"]])
-    def test_rows_of_weight_0_change_nothing(self, events: Any) -> None:
-        weight = np.where(np.arange(300) % 3 == 1, 0.0, WEIGHT)
-        kept = weight > 0
-        every = tn.tabulate_events(Y_TRUE, Y_PROB, events=events, sample_weight=weight)
-        some = tn.tabulate_events(Y_TRUE[kept], Y_PROB[kept], events=events, sample_weight=weight[kept])
-        assert every.isclose(some)
-        assert every.n_rows == np.count_nonzero(kept)
 
     @pytest.mark.parametrize("dtype", ["float32", "float64"])
     def test_totals(self, dtype: str) -> None:
@@ -247,20 +216,6 @@ class TestCoarserCells:
         fine, by_class = tn.tabulate_events(labels, rows, grid="event"), tn.tabulate_events(labels, rows)
         assert fine.coarsen(class_grid()) == by_class
         assert fine.coarsen(n_bins) == by_class.coarsen(n_bins) == by_class.coarsen(60).coarsen(n_bins)
-
-    @pytest.mark.parametrize("n_bins", [10, 15])
-    def test_bins_of_rows_in_plain_loops(self, n_bins: int) -> None:
-        """Closed on the right; tolerance for decimals on edges as in the grid."""
-        labels, rows = mixed_rows(600, 3)
-        table = tn.tabulate_events(labels, rows).coarsen(n_bins)
-        edges = np.arange(1, n_bins) / n_bins * (1 + 2.0**-22)
-        for c in range(3):
-            at = [sum(p > edge for edge in edges) for p in rows[:, c]]
-            assert table.count[c].tolist() == np.bincount(at, minlength=n_bins).tolist()
-            assert table.observed_count[c].tolist() == np.bincount(at, labels == c, n_bins).tolist()
-            np.testing.assert_allclose(
-                table.predicted_sum[c], np.bincount(at, rows[:, c], n_bins), rtol=1e-12
-            )
 
     def test_merging_and_adding_change_places(self) -> None:
         one, two = (tn.tabulate_events(*mixed_rows(n, 3)) for n in (100, 200))

@@ -1,13 +1,11 @@
 """The compiled engine gives the event tables of the portable one to the last bit: classes, grids, layouts, bad rows."""
 
-from itertools import pairwise
 from typing import Any
 
 import numpy as np
 import pytest
-from compiled_rows import every_kind_of_events, nasty, nasty_logits, on_edges, rows, tables_of
+from compiled_rows import every_kind_of_events, nasty, on_edges, rows, tables_of
 
-import trueness as tn
 from trueness.bins import class_grid, event_grid
 from trueness.rows import Rows
 from trueness.table import AnySpec, EventSpec, table_of
@@ -61,20 +59,6 @@ def test_every_edge(grid: Any, dtype: str) -> None:
         assert np.count_nonzero(table.sums.rows) > grid.n_cells
 
 
-def test_half_precision() -> None:
-    """Edges are snapped so far that some of the middle lie beyond powers of two."""
-    for n_classes in (2, 4, 40):
-        y_true, y_prob = rows(4001, n_classes, alpha=0.3)
-        assert_same(y_true, y_prob.astype(np.float16), [*every_kind_of_events(n_classes)])
-
-
-@pytest.mark.parametrize("n_classes", [2, 3, 10, 15, 16, 40, 300])
-def test_logits(n_classes: int) -> None:
-    for events in every_kind_of_events(n_classes):
-        specs: list[AnySpec] = [*tables_of(n_classes), events]
-        assert_same(*nasty_logits(n_classes), specs, from_logits=True)
-
-
 @pytest.mark.parametrize("n_classes", [3, 16])
 def test_several_event_tables_of_one_pass_in_any_order(n_classes: int) -> None:
     kinds, (by_entropy, by_confidence) = every_kind_of_events(n_classes), tables_of(n_classes)
@@ -88,14 +72,6 @@ def test_several_event_tables_of_one_pass_in_any_order(n_classes: int) -> None:
     ]
     made = assert_same(*nasty(n_classes), specs)
     assert [table.spec for table in made] == specs
-
-
-@pytest.mark.parametrize("ties", ["first", "split"])
-@pytest.mark.parametrize("n_classes", [3, 17])
-def test_tables_that_split_ties(n_classes: int, ties: str) -> None:
-    """Classes have no ranks, so their events do not change; only `observed` would be shares of the top label."""
-    events = EventSpec(n_classes, tuple(range(n_classes)), class_grid(), ties)
-    assert_same(*nasty(n_classes), [*tables_of(n_classes, ties=ties), events])
 
 
 @pytest.mark.parametrize("n_classes", [2, 3, 10, 20])
@@ -136,27 +112,6 @@ def test_events_do_not_change_tables(n_classes: int) -> None:
     work.add(given, 0, len(y_true))
     alone = tabulate_rows(given, specs, "compiled", 1)
     assert [table_of(spec, sums) for spec, sums in zip(specs, work.sums(), strict=False)] == alone
-
-
-@pytest.mark.parametrize("n_classes", [2, 3, 10, 64])
-def test_threads_splits_and_order_do_not_matter(n_classes: int) -> None:
-    y_true, y_prob = rows(1_200_000 // n_classes, n_classes)
-    specs: list[AnySpec] = [*tables_of(n_classes), EventSpec.by_class(n_classes)]
-    expected = tabulate_rows(Rows.of(y_true, y_prob), specs, "compiled", 1)
-    order = np.random.default_rng(0).permutation(len(y_prob))
-    for labels, given in (
-        (y_true, y_prob),
-        (y_true, np.asfortranarray(y_prob)),
-        (y_true[::-1], y_prob[::-1]),
-        (y_true[order], y_prob[order]),
-    ):
-        assert tabulate_rows(Rows.of(labels, given), specs, "compiled", 3) == expected
-    cuts = [0, 1, 900, 9001, len(y_prob)]
-    parts = [
-        tabulate_rows(Rows.of(y_true[a:b], y_prob[a:b]), specs, ("compiled", "portable")[b < 9000])
-        for a, b in pairwise(cuts)
-    ]
-    assert [sum(of_spec[1:], of_spec[0]) for of_spec in zip(*parts, strict=True)] == expected
 
 
 @pytest.mark.parametrize("n_classes", [3, 10, 17, 100])
@@ -202,20 +157,6 @@ def test_bad_rows_leave_nothing_in_the_sums(
         assert all(one.same(other) for one, other in zip(sums, expected, strict=True))
 
 
-@pytest.mark.parametrize("n_classes", [2, 10, 40])
-def test_the_same_row_is_refused(n_classes: int) -> None:
-    y_true, y_prob = rows(3000, n_classes)
-    y_prob = y_prob.copy()
-    y_prob[2500, 0] = np.nan
-    for specs in ([EventSpec.by_class(n_classes)], [*tables_of(n_classes), EventSpec.by_class(n_classes)]):
-        messages = []
-        for engine in ("portable", "compiled"):
-            with pytest.raises(ValueError, match=r"y_prob is nan in row 2500\b") as caught:
-                tabulate_rows(Rows.of(y_true, y_prob), specs, engine)
-            messages.append(str(caught.value))
-        assert len(set(messages)) == 1
-
-
 def test_common_tables_are_made_in_one_pass(monkeypatch: pytest.MonkeyPatch) -> None:
     """Two tables and the classes: the library is called once for each block."""
     calls, add = [], Library.sum
@@ -224,14 +165,3 @@ def test_common_tables_are_made_in_one_pass(monkeypatch: pytest.MonkeyPatch) -> 
         specs: list[AnySpec] = [*tables_of(n_classes), EventSpec.by_class(n_classes)]
         tabulate_rows(Rows.of(*rows(500, n_classes)), specs, "compiled", 1)
     assert calls == [500] * 3
-
-
-def test_groups() -> None:
-    y_true, y_prob = rows(3000, 5)
-    group = np.arange(3000) % 7
-    specs: list[AnySpec] = [*tables_of(5), EventSpec.by_class(5)]
-    one, other = (
-        tn.tabulation.passes.tabulate_groups(Rows.of(y_true, y_prob), specs, group, 7, engine=engine)
-        for engine in ("compiled", "portable")
-    )
-    assert one == other

@@ -9,8 +9,6 @@ import textwrap
 from collections.abc import Callable, Iterator
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import contextmanager
-from pathlib import Path
-from typing import Any
 
 import numpy as np
 import pytest
@@ -21,92 +19,6 @@ import trueness as tn
 from trueness.tabulation.compiled.library import require_library
 
 pytestmark = pytest.mark.compiled
-
-
-def misaligned(y_prob: Any, by: int) -> Any:
-    """The same array at an address that is no multiple of its itemsize."""
-    memory = np.zeros(y_prob.nbytes + by, np.uint8)
-    made = np.frombuffer(memory.data, y_prob.dtype, y_prob.size, offset=by).reshape(y_prob.shape)
-    made[:] = y_prob
-    return made
-
-
-def every_other_class(y_prob: Any) -> Any:
-    wide = np.full((len(y_prob), 2 * y_prob.shape[1]), np.nan, y_prob.dtype)
-    wide[:, ::2] = y_prob
-    return wide[:, ::2]
-
-
-def among_other_columns(y_prob: Any) -> Any:
-    wide = np.full((len(y_prob), 3 + y_prob.shape[1]), np.nan, y_prob.dtype)
-    wide[:, 1:-2] = y_prob
-    return wide[:, 1:-2]
-
-
-def every_other_row(y_prob: Any) -> Any:
-    long = np.full((2 * len(y_prob), y_prob.shape[1]), np.nan, y_prob.dtype)
-    long[::2] = y_prob
-    return long[::2]
-
-
-def read_only(y_prob: Any) -> Any:
-    frozen = y_prob.copy()
-    frozen.setflags(write=False)
-    return frozen
-
-
-LAYOUTS: dict[str, Callable[[Any], Any]] = {
-    "columns": np.asfortranarray,
-    "columns with a step": lambda p: np.asfortranarray(np.repeat(p, 2, axis=0))[::2],
-    "some of longer columns": lambda p: np.asfortranarray(np.vstack([p, p]))[: len(p)],
-    "every other class": every_other_class,
-    "among other columns": among_other_columns,
-    "every other row": every_other_row,
-    "backwards": lambda p: np.ascontiguousarray(p[::-1])[::-1],
-    "classes backwards": lambda p: np.ascontiguousarray(p[:, ::-1])[:, ::-1],
-    "read-only": read_only,
-    "misaligned by 1": lambda p: misaligned(p, 1),
-    "misaligned by 4": lambda p: misaligned(p, 4),
-    "misaligned columns": lambda p: misaligned(np.ascontiguousarray(p.T), 3).T,
-    "other byte order": lambda p: p.astype(p.dtype.newbyteorder(">")),
-}
-
-
-@pytest.mark.parametrize("layout", LAYOUTS)
-@pytest.mark.parametrize("dtype", ["float64", "float32", "float16"])
-@pytest.mark.parametrize("n_classes", [2, 3, 7, 8, 9, 15, 16, 17, 40])
-def test_layout_does_not_matter(n_classes: int, dtype: str, layout: str) -> None:
-    y_true, y_prob = nasty(n_classes, dtype=dtype)
-    for n_rows in (1, 2, 7, 9, len(y_true)):
-        some = LAYOUTS[layout](y_prob[:n_rows])
-        np.testing.assert_array_equal(some, y_prob[:n_rows])
-        for how in ({"bins": 10}, {"bins": 40, "ties": "split"}, {"bins": tn.EqualMass(3)}):
-            expected = tn.tabulate(y_true[:n_rows], y_prob[:n_rows], engine="portable", **how)
-            assert tn.tabulate(y_true[:n_rows], some, engine="compiled", **how) == expected
-
-
-@pytest.mark.parametrize("n_classes", [3, 10, 64])
-def test_threads_labels_and_order_do_not_matter(n_classes: int) -> None:
-    y_true, y_prob = rows(1_200_000 // n_classes, n_classes)
-    expected = tn.tabulate(y_true, y_prob, engine="compiled", n_threads=1)
-    order = np.random.default_rng(0).permutation(len(y_prob))
-    for labels, given in (
-        (y_true, y_prob),
-        (y_true, np.asfortranarray(y_prob)),
-        (y_true[::-1], y_prob[::-1]),
-        (y_true.astype(np.uint8), y_prob),
-        (y_true[order], y_prob[order]),
-    ):
-        for n_threads in (2, 5):
-            assert tn.tabulate(labels, given, engine="compiled", n_threads=n_threads) == expected
-
-
-@pytest.mark.parametrize("mode", ["r", "c"])
-def test_a_memory_mapped_file(tmp_path: Path, mode: Any) -> None:
-    y_true, y_prob = rows(5000, 10)
-    np.save(tmp_path / "p.npy", y_prob)
-    mapped = np.load(tmp_path / "p.npy", mmap_mode=mode)
-    assert tn.tabulate(y_true, mapped, engine="compiled") == tn.tabulate(y_true, y_prob, engine="portable")
 
 
 @pytest.mark.frames

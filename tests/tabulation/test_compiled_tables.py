@@ -1,19 +1,15 @@
 """The compiled engine gives the table of the portable one to the last bit: classes, dtypes, ties, measures, bins."""
 
-from itertools import pairwise
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 import pytest
-from compiled_rows import CLASSES, assert_same, nasty, nasty_logits, rows
-from hypothesis import given
-from hypothesis import strategies as st
+from compiled_rows import assert_same, nasty, rows
 
 import trueness as tn
 from trueness.rows import Rows
 from trueness.tabulation import tabulate_rows
-from trueness.tabulation.engines import choose_engine
 
 pytestmark = pytest.mark.compiled
 
@@ -31,34 +27,6 @@ BINS = [
     tn.Edges([0, 0, 0.3, 0.31, 1]),
 ]
 """Up to 32 edges are compared one by one; more are searched."""
-
-
-@pytest.mark.parametrize("ties", ["first", "split"])
-@pytest.mark.parametrize("dtype", ["float64", "float32"])
-@pytest.mark.parametrize("n_classes", CLASSES)
-def test_random_and_nasty_rows(n_classes: int, dtype: str, ties: str) -> None:
-    for y_true, y_prob in (rows(203, n_classes), nasty(n_classes, dtype=dtype)):
-        assert_same(y_true, y_prob.astype(dtype), ties=ties)
-
-
-@pytest.mark.parametrize("dtype", ["float64", "float32"])
-def test_thousands_of_classes(dtype: str) -> None:
-    y_true, y_prob = nasty(5000, dtype=dtype)
-    assert_same(y_true[:40], y_prob[:40], ties="split")
-
-
-@pytest.mark.parametrize("n_classes", [2, 3, 10, 17, 64])
-def test_half_precision(n_classes: int) -> None:
-    y_true, y_prob = rows(301, n_classes)
-    assert_same(y_true, y_prob.astype(np.float16), ties="split")
-
-
-@pytest.mark.parametrize("variation", ["entropy", "confidence", "max_probability"])
-@pytest.mark.parametrize("bins", BINS, ids=str)
-@pytest.mark.parametrize("n_classes", [3, 50])
-def test_every_binning_and_measure(n_classes: int, bins: Any, variation: str) -> None:
-    for y_true, y_prob in (rows(801, n_classes), nasty(n_classes)):
-        assert_same(y_true, y_prob, bins=bins, variation=variation)
 
 
 @pytest.mark.parametrize("dtype", ["float64", "float32"])
@@ -99,26 +67,6 @@ def test_rows_of_one_bin_do_not_overflow(n_classes: int) -> None:
     assert table.ordered_sum[0, 0] == table.rank_count[0, 0] == 40_000
 
 
-@given(st.integers(0, 2**32), st.sampled_from([2, 5, 10, 36]), st.lists(st.integers(0, 999), max_size=4))
-def test_split_is_whole_to_the_bit(seed: int, n_classes: int, cuts: list[int]) -> None:
-    """The engine of each part does not matter either."""
-    y_true, y_prob = rows(1000, n_classes, seed)
-    ends = [0, *sorted(cuts), 1000]
-    parts = [
-        tn.tabulate(y_true[a:b], y_prob[a:b], engine=("compiled", "portable")[number % 2])
-        for number, (a, b) in enumerate(pairwise(ends))
-        if a < b
-    ]
-    assert sum(parts) == tn.tabulate(y_true, y_prob, engine="compiled")
-
-
-@pytest.mark.parametrize("ties", ["first", "split"])
-@pytest.mark.parametrize("n_classes", [2, 3, 9, 15, 16, 40, 300])
-def test_logits(n_classes: int, ties: str) -> None:
-    for bins in (10, tn.EqualMass(7), tn.EqualWidth(500)):
-        assert_same(*nasty_logits(n_classes), from_logits=True, ties=ties, bins=bins)
-
-
 @pytest.mark.parametrize("n_classes", [3, 50])
 def test_normalising_and_binary(n_classes: int) -> None:
     rng = np.random.default_rng(1)
@@ -155,29 +103,3 @@ def test_logits_at_the_ends_of_floats(n_classes: int) -> None:
     for label in (0, 1):
         table = assert_same(np.full(len(logits), label), logits, from_logits=True)
         assert table.impossible_rows == int(np.isneginf(logits[:, label]).sum())
-
-
-@pytest.mark.parametrize("n_classes", [2, 3, 15, 16, 33])
-@pytest.mark.parametrize("name", ["entropy", "confidence"])
-def test_variation_of_each_row(n_classes: int, name: str) -> None:
-    """What equal-mass bins are fitted to, row by row."""
-    from trueness.tabulation import variations_of
-
-    y_true, y_prob = nasty(n_classes)
-    given, measures = Rows.of(y_true, y_prob), [tn.variations[name]]
-    (one,), (other,) = (variations_of(given, measures, engine) for engine in ("compiled", "portable"))
-    assert one.tolist() == other.tolist()
-
-
-def test_accumulators_take_it() -> None:
-    y_true, y_prob = rows(5000, 10)
-    stream = tn.Accumulator(10, engine="compiled")
-    for start in range(0, 5000, 700):
-        stream.update(y_true[start : start + 700], y_prob[start : start + 700])
-    assert stream.table == tn.tabulate(y_true, y_prob, engine="portable")
-
-
-def test_it_is_what_auto_chooses() -> None:
-    from trueness.tabulation import compiled
-
-    assert choose_engine("auto", [tn.variations["entropy"]], weighted=False) is compiled

@@ -9,7 +9,6 @@ from compiled_rows import LESS_DETAIL, less_detailed_tables, nasty, nasty_logits
 import trueness as tn
 from trueness.refusals import Refusal
 from trueness.tabulation import tabulate_in_detail
-from trueness.tabulation.compiled.library import require_library
 
 CLASSES = [*range(2, 21), 31, 32, 33, 100, 257]
 
@@ -87,44 +86,3 @@ def test_holds_the_columns_of_the_table_with_everything(n_classes: int, options:
         assert _same(less.rank_count, full.rank_count)
         assert less.brier_residuals is None
         assert less.ordered_sum.shape[1] == (1 if detail == "first" else n_classes)
-
-
-@pytest.mark.parametrize(
-    "options",
-    [
-        {},
-        {"ties": "split"},
-        {"norm": "l2"},
-        {"norm": "max"},
-        {"bins": 15},
-        {"bins": tn.EqualMass(6)},
-        {"sample_weight": np.arange(400) % 3 + 0.5},
-    ],
-)
-@pytest.mark.parametrize("n_classes", [2, 4, 10, 30])
-def test_numbers_are_those_of_the_table_with_everything(n_classes: int, options: dict[str, Any]) -> None:
-    y_true, y_prob = rows(400, n_classes)
-    y_prob = np.round(y_prob, 2) + 1e-3
-    y_prob /= y_prob.sum(axis=1, keepdims=True)
-    reading = {name: options[name] for name in ("norm",) if name in options}
-    binning = {name: value for name, value in options.items() if name not in reading}
-    by_entropy = tn.tabulate(y_true, y_prob, **binning)
-    by_confidence = tn.tabulate(y_true, y_prob, variation="confidence", **binning)
-    assert tn.vce(y_true, y_prob, **options) == tn.variation_calibration_error(by_entropy, **reading)
-    assert tn.uce(y_true, y_prob, **options) == tn.uncertainty_calibration_error(by_entropy, **reading)
-    assert tn.rce(y_true, y_prob, **options) == tn.ranked_calibration_error(by_entropy, **reading)
-    assert tn.ece(y_true, y_prob, **options) == tn.expected_calibration_error(by_confidence, **reading)
-
-
-@pytest.mark.compiled
-@pytest.mark.parametrize("n_classes", [2, 3, 10, 15, 16, 33])
-def test_every_instruction_set_gives_the_same_bits(n_classes: int) -> None:
-    library = require_library()
-    y_true, y_prob = nasty(n_classes)
-    expected = less_detailed_tables(y_true, y_prob, "portable")
-    try:
-        for level in range(1, 5):
-            library.use_level(level)
-            assert less_detailed_tables(y_true, y_prob, "compiled") == expected
-    finally:
-        library.use_level()

@@ -6,7 +6,6 @@ import os
 import subprocess
 import sys
 from collections.abc import Callable
-from fractions import Fraction
 from typing import Any
 
 import numpy as np
@@ -171,23 +170,6 @@ class TestRows:
             found = sum(units_of(sums.predicted, place, axis=0))
             assert found == sum(row.predicted for row in of_event)
 
-    @pytest.mark.parametrize("n_classes", CLASSES)
-    def test_certain_rows_have_no_variation(self, n_classes: int) -> None:
-        values = tn.variations["entropy"].of_rows(np.eye(n_classes)[:, ::-1], 1e-5)
-        assert values.tolist() == [0.0] * n_classes
-
-    def test_worked_examples(self) -> None:
-        # p = (1/2, 1/4, 1/8, 1/8) has logarithms -1, -2, -3, -3 exactly: H = 7/4, Σ p·L² = 15/4, variance 15/4 - 49/16.
-        found = described(Rows.of_arrays(np.array([1]), np.array([[0.5, 0.25, 0.125, 0.125]])))
-        assert found.variation.tolist() == [7 / 8]
-        assert found.log_scores[:, 0].tolist() == [
-            round(Fraction(rule.LN2) * 2**40 * Fraction(-1, 4)),
-            round(Fraction(rule.LN2) * 2**40 * -2),
-            round(Fraction(rule.LN2 * rule.LN2) * 2**40 * Fraction(11, 16)),
-        ]
-        assert found.square.tolist() == [Fraction(22, 64) * 2**52]
-        assert found.true_probability.tolist() == [2**50]
-
 
 def compare(found: BlockStatistics, expected: list[rule_oracle.ScalarRow]) -> None:
     assert found.log_scores[0].tolist() == [row.log_score for row in expected]
@@ -253,12 +235,6 @@ class TestBlocks:
             monkeypatch.setattr(Rows.spans, "__defaults__", (rows, 2**17))
             monkeypatch.setattr(rule, "CHUNK_VALUES", chunk)
             assert tn.tabulate(y_true, y_prob, **how) == table
-
-    def test_rows_in_equal_mass_bins_are_measured_as_in_tables(self) -> None:
-        y_true, y_prob = tn.simulate.calibrated(3000, [0.5] * 7, rng=0)
-        bins = tn.EqualMass(30).fit(y_prob)
-        found = described(Rows.of_arrays(y_true, y_prob)).variation
-        assert set(bins.edges[1:-1]) <= set(found.tolist())
 
 
 TABLES = """

@@ -58,24 +58,6 @@ def test_two_tables_of_the_same_rows(engine: str) -> None:
         assert tn.CalibrationTable(spec, of_spec) == alone
 
 
-@pytest.mark.parametrize("n_bins", [10, 100])
-@pytest.mark.parametrize("n_classes", [3, 20])
-@pytest.mark.parametrize("engine", ENGINES)
-def test_a_bad_row_is_counted_and_all_others_are_added(engine: str, n_classes: int, n_bins: int) -> None:
-    y_true, y_prob = tn.simulate.calibrated(10_000, [0.5] * n_classes, rng=0)
-    spec = tn.TableSpec(
-        n_classes, tn.variations["entropy"], tn.EqualWidth(n_bins).resolve(0.0, 1.0), "first", weighted=False
-    )
-    running = RunningSums([spec], engine)
-    for bad in (0, 3, 9000, 9999):
-        spoilt = y_prob.copy()
-        spoilt[bad, 1] = np.nan
-        skipped = running.add(Rows.of(y_true, spoilt))
-        assert skipped[RowCode.NOT_FINITE] == skipped.sum() == 1
-        good = np.arange(len(y_true)) != bad
-        assert table_of(running, spec) == tn.tabulate(y_true[good], y_prob[good], bins=n_bins, engine=engine)
-
-
 @pytest.mark.parametrize("n_threads", [1, 3])
 def test_an_error_of_the_measure_is_raised(n_threads: int) -> None:
     """It is not about a row: nothing is skipped silently."""

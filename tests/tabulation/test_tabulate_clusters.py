@@ -17,7 +17,6 @@ from trueness.tabulation import clusters as module
 from trueness.tabulation import tabulate_rows
 from trueness.tabulation.clusters import tabulate_clusters
 from trueness.tabulation.compiled import units
-from trueness.tabulation.compiled.dealing import Dealer
 from trueness.tabulation.compiled.library import require_library
 
 ENGINES = ["portable", pytest.param("compiled", marks=pytest.mark.compiled)]
@@ -105,46 +104,6 @@ def test_engines_and_threads_give_the_same_bits(size: int, monkeypatch: pytest.M
         for engine, n in (("portable", 1), ("compiled", 1), ("compiled", 3), ("portable", 2))
     )
     assert portable == compiled == threads == plain
-
-
-@pytest.mark.compiled
-@pytest.mark.parametrize("n_threads", [1, 2, 3, 7])
-@pytest.mark.parametrize("n_classes", [2, 3, 4, 5])
-@pytest.mark.parametrize("dtype", [np.float32, np.float64])
-@pytest.mark.parametrize("order", ["C", "F"])
-def test_rows_are_dealt_to_their_units_in_their_order(
-    order: Any, dtype: Any, n_classes: int, n_threads: int
-) -> None:
-    y_true, y_prob = rows_of(n_classes)
-    given = Rows.of(y_true, np.asarray(y_prob, dtype, order=order))
-    unit_of = np.random.default_rng(2).integers(0, 41, N)
-    unit_of[unit_of == 17] = 3  # a unit without rows
-    dealer, by_unit = Dealer(), np.argsort(unit_of, kind="stable")
-    block, labels = given.block(0, N), np.asarray(y_true, np.int64)
-    chunk = dealer.deal(dealer.order_of(unit_of, 41, n_threads), block, labels)
-    assert np.array_equal(chunk.block, block[by_unit])
-    assert np.array_equal(chunk.labels, labels[by_unit])
-    assert 17 not in chunk.runs.units
-    for start, stop, unit in zip(*chunk.runs, strict=True):
-        assert set(unit_of[by_unit[start:stop]]) == {unit}
-
-
-@pytest.mark.compiled
-def test_further_models_of_the_same_rows_share_order_and_labels() -> None:
-    (y_true, first), (_, second) = rows_of(3), rows_of(4)
-    unit_of, dealer = np.random.default_rng(3).integers(0, 20, N), Dealer()
-    by_unit, labels = np.argsort(unit_of, kind="stable"), np.asarray(y_true, np.int64)
-    order = dealer.order_of(unit_of, 20, 2)
-    shared = dealer.deal(order, first, labels).labels
-    assert dealer.order_of(unit_of, 20, 2) is order
-    again = dealer.deal(order, second, labels)
-    assert again.labels is shared
-    assert np.array_equal(again.block, second[by_unit])
-    other = dealer.deal(order, first, 2 - labels)  # in other memory
-    assert np.array_equal(other.labels, 2 - labels[by_unit])
-    assert np.array_equal(dealer.deal(order, first, labels).labels, labels[by_unit])
-    assert dealer.order_of(unit_of.copy(), 20, 2) is not order
-    assert dealer.order_of(unit_of, 20, 1).n_threads == 1
 
 
 @pytest.mark.compiled

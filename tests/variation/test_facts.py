@@ -2,16 +2,12 @@
 
 import copy
 import pickle
-import re
-from pathlib import Path
 
 import numpy as np
 import pytest
 
 import trueness as tn
-from trueness.cli import main
 from trueness.inference.null import NullBins, mean_variation
-from trueness.variation import measures
 
 RANK_2 = np.tile([0.95, 0.05, 0.0], (400, 1)), np.ones(400, int)
 """The model is sure of class 0, and the true class is always the second."""
@@ -106,61 +102,3 @@ class TestIntervalOfACopy:
 def test_values_that_are_not_finite_at_a_single_rank_are_left_out_of_the_largest_gap() -> None:
     ratio = tn.Variation("ratio", lambda x: x[..., 1] / x[..., 0])
     assert ratio.largest_gap_for(3) == 1.0
-
-
-class TestAddingAMeasure:
-    """One entry in `trueness.variation.measures` is all that a new measure needs."""
-
-    @pytest.fixture(autouse=True)
-    def _register(self, monkeypatch: pytest.MonkeyPatch) -> None:
-        new = tn.Variation(
-            "second_share",
-            lambda x: 1 - (x[..., 0] - x[..., 1]) ** 2,
-            lipschitz=2.0,
-            symmetric=False,
-            label="share of the second",
-        )
-        monkeypatch.setattr(measures, "variations", {**tn.variations, new.name: new})
-
-    Y, P = tn.simulate.calibrated(1000, [1.0] * 3, rng=3)
-    SHARP = tn.simulate.sharpen(P, 1.6)
-
-    def test_table_and_number(self, tmp_path: Path) -> None:
-        table = tn.tabulate(self.Y, self.P, variation="second_share")
-        table.save(tmp_path / "t.json")
-        assert tn.CalibrationTable.load(tmp_path / "t.json") == table
-        assert tn.vce(self.Y, self.SHARP, variation="second_share") > tn.variation_calibration_error(table)
-        assert tn.EqualMass(4).fit(self.P, variation="second_share").n_bins == 4
-
-    def test_text_json_and_report(self, tmp_path: Path) -> None:
-        result = tn.assess(self.Y, self.SHARP, variation="second_share", rng=0)
-        assert "10 bins of share of the second" in str(result)
-        assert result.to_dict()["variation"] == "second_share"
-        assert result.verdict.kind == "over-confident"
-        result.write_html(tmp_path / "r.html")
-        assert "share of the second" in (tmp_path / "r.html").read_text()
-
-    def test_compare(self) -> None:
-        result = tn.compare(self.Y, {"a": self.P, "b": self.SHARP}, variation="second_share", rng=0)
-        assert "10 bins of share of the second" in str(result)
-        assert result.assessments["a"].vce.debiased < result.assessments["b"].vce.debiased
-
-    @pytest.mark.cli
-    @pytest.mark.parametrize(("limit", "code"), [("0.9", 0), ("0.01", 1)])
-    def test_gate(self, limit: str, code: int, tmp_path: Path) -> None:
-        np.savez(tmp_path / "x.npz", y_true=self.Y, y_prob=self.SHARP)
-        arguments = ["assess", str(tmp_path / "x.npz"), "--variation", "second_share", "--fail-above", limit]
-        assert main(arguments) == code
-
-
-def test_no_code_goes_by_the_name_of_a_measure() -> None:
-    source = Path(str(tn.__file__)).parent
-    names = "|".join(tn.variations)
-    compared = re.compile(rf"""(==|!=|\bin) \(?["']({names})["']""")
-    of_kernels = {source / "tabulation/row_statistics.py", source / "variation/definition.py"}
-    found = [
-        str(path)
-        for path in source.rglob("*.py")
-        if path not in of_kernels and compared.search(path.read_text())
-    ]
-    assert found == []

@@ -34,9 +34,7 @@ def exactly(value: Any) -> Any:
 class TestClassesOfT:
     def test_cells(self) -> None:
         """Five bins; .20 of class 1 is on an edge, and in the first bin."""
-        rows, predicted, observed = (
-            np.asarray(it) for it in speak.class_bins(T_LABELS, T_PROBS, 5)
-        )
+        rows, predicted, observed = (np.asarray(it) for it in speak.class_bins(T_LABELS, T_PROBS, 5))
         assert rows.tolist() == [[3, 2, 1, 2, 0], [3, 2, 1, 2, 0], [4, 2, 1, 0, 1]]
         assert predicted.sum(axis=1).tolist() == exactly([2.56, 2.82, 2.62])
         assert observed.sum(axis=1).tolist() == [2, 3, 3]
@@ -87,9 +85,7 @@ class TestScoresOfT:
         assert found["score"] == exactly(0.371875)
         parts = found["reliability"], found["resolution"], found["uncertainty"]
         assert parts == exactly((0.0407125, 0, 0.375))
-        assert (found["within_variance"], found["within_covariance"]) == exactly(
-            (0.0130375, 0.056875)
-        )
+        assert (found["within_variance"], found["within_covariance"]) == exactly((0.0130375, 0.056875))
         assert found["corrected_reliability"] == exactly(-0.0842875)
 
     def test_log_loss(self) -> None:

@@ -87,9 +87,7 @@ def topped(top: float, n_classes: int) -> list[float]:
     return [top] + [(1 - top) / (n_classes - 1)] * (n_classes - 1)
 
 
-@pytest.mark.parametrize(
-    ("top", "n_classes", "expected"), [(0.4, 3, 1), (0.92, 5, 9), (0.55, 10, 5)]
-)
+@pytest.mark.parametrize(("top", "n_classes", "expected"), [(0.4, 3, 1), (0.92, 5, 9), (0.55, 10, 5)])
 def test_plain_decimals_lie_on_their_edge(top: float, n_classes: int, expected: int) -> None:
     """Edges of [1/C, 1]: .4 = 1/3 + 1/15, .92 = .2 + 9(.08), .55 = .1 + 5(.09): each the right end of its bin."""
     assert bin_of_row(topped(top, n_classes), variation="confidence") == expected
@@ -119,9 +117,7 @@ def test_what_lies_clearly_above_an_edge_is_in_the_bin_above(dtype: str) -> None
     """The snap is (hi - lo) max(2^-22, 4 eps): twice as far above the edge is not on it, half as far is."""
     snap = (1 / 2) * max(2.0**-22, 4 * float(np.finfo(dtype).eps))
     for times, expected in ((0.5, 5), (2.0, 6)):
-        top = (
-            0.75 + times * snap
-        )  # binary: [1/2, 1], edge 5 of 10 is .75; all of this is exact in each dtype
+        top = 0.75 + times * snap  # binary: [1/2, 1], edge 5 of 10 is .75; all of this is exact in each dtype
         assert bin_of_row(np.array([top, 1 - top], dtype), variation="confidence") == expected
 
 
@@ -144,9 +140,7 @@ def test_entropy_of_uniform_never_leaves_its_range() -> None:
         assert 1 - 1e-14 <= found["variation"][-1] / oracle.UNIT <= 1, c
 
 
-@pytest.mark.parametrize(
-    "name", [n for n in oracle.MEASURES if n not in oracle.SHRINKS_WITH_DISPERSION]
-)
+@pytest.mark.parametrize("name", [n for n in oracle.MEASURES if n not in oracle.SHRINKS_WITH_DISPERSION])
 def test_no_variation_belongs_to_the_first_bin(name: str) -> None:
     """V = 0 lies in no ((m-1)/M, m/M] of the paper; here in the first bin, so that the counts add up to N."""
     table = tabulate([0, 1, 2], np.eye(3), variation=name)
@@ -177,9 +171,7 @@ def test_ties_are_broken_without_looking_at_the_label(ties: str) -> None:
     rng = np.random.default_rng(20260215)
     n, n_classes = 20_000, 100
     y_prob = rng.multinomial(100, rng.dirichlet(np.full(n_classes, 0.5), n)) / 100
-    y_true = (
-        y_prob.cumsum(axis=1) > rng.random((n, 1)) * y_prob.sum(axis=1, keepdims=True)
-    ).argmax(axis=1)
+    y_true = (y_prob.cumsum(axis=1) > rng.random((n, 1)) * y_prob.sum(axis=1, keepdims=True)).argmax(axis=1)
 
     q = -np.sort(-y_prob, axis=1)
     spread = np.sqrt((q * (1 - q)).sum(axis=0)) + 1  # +1: ranks that never occur have no spread

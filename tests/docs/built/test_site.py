@@ -3,7 +3,6 @@
 import importlib
 import re
 from pathlib import Path
-from urllib.parse import urlsplit
 
 from built_site import SITE, broken, documented_names, is_external, pages
 
@@ -63,37 +62,6 @@ def test_links_within_the_site_resolve() -> None:
     assert wrong == []
 
 
-def test_external_links_are_well_formed() -> None:
-    wrong = [
-        f"{page.name}: {link}"
-        for page in pages().values()
-        for link in page.links
-        if is_external(link) and not is_well_formed(link)
-    ]
-    assert wrong == []
-
-
-def is_well_formed(link: str) -> bool:
-    parts = urlsplit(link)
-    return parts.scheme in {"https", "mailto"} and bool(parts.netloc or parts.path) and " " not in link
-
-
-def test_every_picture_has_an_alternative_text() -> None:
-    without = [
-        f"{page.name}: {picture.get('src', '')}"
-        for page in pages().values()
-        for picture in page.pictures
-        if not is_described(picture)
-    ]
-    assert without == []
-
-
-def is_described(picture: dict[str, str | None]) -> bool:
-    """Words, and not the name of the file, which tools write when there are none."""
-    text, source = picture.get("alt") or "", picture.get("src") or ""
-    return len(text.split()) >= 2 and not source.endswith(text)
-
-
 def test_pages_load_nothing_from_the_network() -> None:
     loaded = [
         f"{page.name}: {link}" for page in pages().values() for link in page.loaded if is_external(link)
@@ -109,12 +77,3 @@ def test_style_sheets_load_nothing_from_the_network() -> None:
         if re.match(r"(https?:)?//", url)
     ]
     assert wrong == []
-
-
-def test_commands_are_shown_as_a_terminal_takes_them() -> None:
-    """Without ``%%bash``, the first line of a cell of commands."""
-    begins_with_magic = re.compile(r"<pre>(?:<[^>]*>|\s)*%%")
-    shown = {path: path.read_text(encoding="utf-8") for path in SITE.rglob("*.html")}
-    assert [
-        str(path.relative_to(SITE)) for path, text in shown.items() if begins_with_magic.search(text)
-    ] == []

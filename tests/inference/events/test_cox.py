@@ -22,54 +22,6 @@ from trueness.inference.events.logistic import LogisticRegression
 from trueness.inference.events.prevalence import adjust_prevalence
 
 
-@pytest.mark.reproduction
-@pytest.mark.parametrize("slope", [0.3, 1.0, 3.0])
-def test_coefficients_against_scipy(slope):
-    from scipy.optimize import minimize
-
-    rng = np.random.default_rng(0)
-    p = rng.uniform(0.01, 0.99, 400)
-    cells = calibrated_cells(rng, p, slope=slope)
-    x, y = np.log(cells.mean_predicted / (1 - cells.mean_predicted)), cells.observed
-
-    def loss(at):
-        return float(np.logaddexp(0, at[0] + at[1] * x).sum() - y @ (at[0] + at[1] * x))
-
-    best = minimize(loss, [0.0, 1.0], method="BFGS", options={"gtol": 1e-9})
-    found = cox_fit(cells, 0.95)
-    assert (found.intercept.value, found.slope.value) == pytest.approx(best.x.tolist(), abs=1e-6)
-    assert found.statistic == pytest.approx(2 * (loss([0.0, 1.0]) - best.fun), abs=1e-6)
-    a, b = best.x
-    h = 1e-3
-    across = (loss([a + h, b + h]) - loss([a + h, b - h]) - loss([a - h, b + h]) + loss([a - h, b - h])) / 4
-    curvature = np.array(
-        [
-            [loss([a + h, b]) - 2 * best.fun + loss([a - h, b]), across],
-            [across, loss([a, b + h]) - 2 * best.fun + loss([a, b - h])],
-        ]
-    )
-    errors = np.sqrt(np.diag(np.linalg.inv(curvature / h**2)))
-    assert (found.intercept.standard_error, found.slope.standard_error) == pytest.approx(
-        errors.tolist(), rel=1e-4
-    )
-
-
-def test_the_score_is_0_at_the_maximum():
-    rng = np.random.default_rng(1)
-    cells = calibrated_cells(rng, rng.beta(0.2, 2, 2000).clip(1e-6, 1 - 1e-6))
-    found = cox_fit(cells, 0.95)
-    x = np.log(cells.mean_predicted / (1 - cells.mean_predicted))
-    residual = cells.observed - cells.count / (1 + np.exp(-found.intercept.value - found.slope.value * x))
-    assert abs(residual.sum()) < 1e-8
-    assert abs(residual @ x) < 1e-8
-
-
-def test_intervals_are_symmetric_and_by_their_level():
-    slope = cox_fit(event_b(), 0.95).slope
-    assert slope.interval.high - slope.value == pytest.approx(1.959964 * slope.standard_error, rel=1e-6)
-    assert slope.interval.low + slope.interval.high == pytest.approx(2 * slope.value)
-
-
 def test_exchanging_outcomes_changes_the_sign_of_the_intercept():
     p, y = np.array([0.1, 0.3, 0.35, 0.6, 0.8, 0.9]), np.array([0, 1, 0, 0, 1, 1])
     one, other = cox_fit(cells_of(p, y), 0.95), cox_fit(cells_of(1 - p, 1 - y), 0.95)

@@ -5,36 +5,10 @@ import math
 import numpy as np
 import pytest
 from event_rows import NO_CELLS, calibrated_cells, cells_of, event_b, event_grid
-from hypothesis import given
-from hypothesis import strategies as st
 
-from trueness.inference.events.cox import cox_fit
 from trueness.inference.events.curve_errors import MOST_LOESS_DRAWS, curve_errors
-from trueness.inference.events.isotonic import isotonic_frequencies
 from trueness.inference.events.loess import loess_frequencies
 from trueness.refusals import InvalidValueError
-
-
-def isotonic_by_definition(n: np.ndarray, y: np.ndarray) -> list[float]:
-    """max over s ≤ i of the min over t ≥ i of the mean of cells s to t."""
-
-    def mean(s: int, t: int) -> float:
-        return float(n[s : t + 1] @ y[s : t + 1] / n[s : t + 1].sum())
-
-    cells = range(len(n))
-    return [max(min(mean(s, t) for t in cells if t >= i) for s in cells if s <= i) for i in cells]
-
-
-cells_with_rows = st.tuples(st.integers(1, 9), st.integers(0, 8))
-
-
-@given(st.lists(cells_with_rows, min_size=1, max_size=9))
-def test_isotonic_by_its_definition(cells):
-    n, y = np.array([c[0] for c in cells], dtype=float), np.array([c[1] / 8 for c in cells])
-    found = isotonic_frequencies(n, np.stack([y, y[::-1], np.sort(y)]))
-    assert found[0].tolist() == pytest.approx(isotonic_by_definition(n, y))
-    assert found[1].tolist() == pytest.approx(isotonic_by_definition(n, y[::-1]))
-    assert found[2].tolist() == pytest.approx(np.sort(y).tolist())
 
 
 def loess_by_loops(p: np.ndarray, y: np.ndarray, span: float) -> list[float]:
@@ -98,13 +72,6 @@ def test_distances_are_over_rows():
     assert found.e50.value == pytest.approx(np.quantile(rows, 0.5))
     assert found.e90.value == pytest.approx(np.quantile(rows, 0.9))
     assert found.e_max.value == pytest.approx(rows.max())
-
-
-def test_the_logistic_curve_is_that_of_cox():
-    cells, fit = event_b(), cox_fit(event_b(), 0.95)
-    x = np.log(cells.mean_predicted / (1 - cells.mean_predicted))
-    want = 1 / (1 + np.exp(-fit.intercept.value - fit.slope.value * x))
-    np.testing.assert_allclose(curve_errors(cells, "logistic", [0], 1).fitted, want, rtol=1e-9)
 
 
 def test_the_logistic_curve_of_separated_outcomes_is_a_step():

@@ -7,23 +7,7 @@ import pytest
 from event_rows import NO_CELLS, calibrated_cells, cells_of, certain
 
 from trueness.inference.events.cumulative import CERTAIN, cumulative_differences, largest_tail, range_tail
-from trueness.inference.events.in_the_large import NO_ROWS, gap_test
-
-
-def test_the_path_by_loops():
-    rng = np.random.default_rng(0)
-    p = np.sort(rng.random(300))
-    y = rng.random(300) < p
-    path, at = [0.0], 0.0
-    for chance, outcome in zip(p, y, strict=True):
-        at += (outcome - chance) / 300
-        path.append(at)
-    found = cumulative_differences(cells_of(p, y), [0], 99)
-    assert found.ks.value == pytest.approx(max(map(abs, path)))
-    assert found.kuiper.value == pytest.approx(max(path) - min(path))
-    assert found.path.tolist() == pytest.approx(path[1:])
-    assert found.sd == pytest.approx(math.sqrt(np.sum(p * (1 - p))) / 300)
-    assert found.path[-1] == pytest.approx(-gap_test(cells_of(p, y)).value)
+from trueness.inference.events.in_the_large import NO_ROWS
 
 
 def test_the_exact_noise_from_the_sum_of_squares():
@@ -40,18 +24,6 @@ def test_rows_of_equal_probability_have_no_order():
     swapped = np.array([0, 0, 0, 0, 1, 1] * 2)
     one, other = (cumulative_differences(cells_of(p, outcome), [0], 99) for outcome in (y, swapped))
     assert (one.ks, one.kuiper) == (other.ks, other.kuiper)
-
-
-def test_both_forms_of_the_laws_agree():
-    """The series of the other side of 1: both are exact."""
-    for x in (0.3, 0.7, 1.0, 1.2, 2.0, 3.0):
-        odd = np.arange(1, 401, 2)
-        signs = np.where(odd % 4 == 1, 1, -1)
-        want = 1 - 4 / math.pi * np.sum(signs / odd * np.exp(-((odd * math.pi / x) ** 2) / 8))
-        assert largest_tail(x) == pytest.approx(want, abs=1e-13)
-        half = (np.arange(200) + 0.5) * math.pi
-        want = 1 - np.sum((8 / x**2 + 2 / half**2) * np.exp(-2 * half**2 / x**2))
-        assert range_tail(x) == pytest.approx(want, abs=1e-13)
 
 
 def test_the_laws_at_their_ends():

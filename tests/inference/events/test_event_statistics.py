@@ -20,24 +20,6 @@ def rows() -> tuple[np.ndarray, np.ndarray]:
     return p, rng.random(500) < p
 
 
-def test_spiegelhalter_by_its_definition(rows):
-    p, y = rows
-    want = np.sum((y - p) * (1 - 2 * p)) / math.sqrt(np.sum((1 - 2 * p) ** 2 * p * (1 - p)))
-    found = spiegelhalter_test(totals_of(p, y))
-    assert found.value == pytest.approx(want, rel=1e-10)
-    assert found.p_value == pytest.approx(math.erfc(abs(want) / math.sqrt(2)), rel=1e-9)
-
-
-def test_scores_by_their_definitions(rows):
-    p, y = rows
-    brier, log = brier_score(totals_of(p, y)), log_loss(totals_of(p, y), cells_of(p, y))
-    assert brier.value == pytest.approx(np.mean((p - y) ** 2), rel=1e-12)
-    assert brier.calibrated_value == pytest.approx(np.mean(p * (1 - p)), rel=1e-12)
-    assert log.value == pytest.approx(-np.mean(np.where(y, np.log(p), np.log(1 - p))), rel=1e-12)
-    assert log.calibrated_value == pytest.approx(-np.mean(p * np.log(p) + (1 - p) * np.log(1 - p)), rel=1e-12)
-    assert log.reason is None
-
-
 def test_the_calibrated_value_is_the_mean_score_of_calibrated_rows(rows):
     """Five standard errors of 2000 draws of the outcomes."""
     p, _ = rows

@@ -12,22 +12,6 @@ from trueness.inference.events.hosmer_lemeshow import hosmer_lemeshow_test
 from trueness.inference.events.in_the_large import IMPOSSIBLE, NO_ROWS
 
 
-def test_the_sum_by_loops():
-    rng = np.random.default_rng(0)
-    p = np.sort(rng.random(1000))
-    y = rng.random(1000) < p
-    want = 0.0
-    for part in np.split(np.arange(1000), 10):
-        expected, observed = p[part].sum(), y[part].sum()
-        want += (observed - expected) ** 2 / (expected * (1 - expected / 100))
-    found = hosmer_lemeshow_test(cells_of(p, y), [0], 999)
-    assert found.value == pytest.approx(want, rel=1e-12)
-    assert found.degrees == 10
-    assert found.chi_square_p_value == pytest.approx(chi_square_tail(want, 10))
-    # With bins of a hundred rows the two agree; four standard errors of 999 draws are at most .064.
-    assert found.p_value == pytest.approx(found.chi_square_p_value, abs=0.064)
-
-
 def test_groups_hold_equal_mass_and_all_cells():
     rng = np.random.default_rng(1)
     count = rng.integers(1, 9, 300).astype(float)
@@ -35,15 +19,6 @@ def test_groups_hold_equal_mass_and_all_cells():
     assert masses.sum() == count.sum()
     assert len(masses) == 10
     assert np.all(np.abs(masses - count.sum() / 10) <= 8)
-
-
-def test_merged_cells_keep_their_sums():
-    cells = cells_of([0.1, 0.2, 0.3, 0.9], [0, 1, 0, 1], weight=[1.0, 2.0, 3.0, 4.0])
-    merged = cells.merge_runs(np.array([0, 2]))
-    assert merged.count.tolist() == [3, 7]
-    assert merged.observed.tolist() == [2, 4]
-    assert merged.weight_square.tolist() == [5, 25]
-    assert merged.weighted
 
 
 def test_fewer_distinct_probabilities_than_bins():

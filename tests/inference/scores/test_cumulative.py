@@ -18,18 +18,6 @@ def in_bins_of_entropy(p: np.ndarray, edges: list[float]) -> np.ndarray:
     return np.searchsorted(edges, entropy)
 
 
-def test_vector() -> None:
-    """T in entropy bins [0, .78], (.78, 1], from exact arithmetic."""
-    score, variance = log_scores(Y, P).by(in_bins_of_entropy(P, [0.78]), 2)
-    assert score == pytest.approx([0.823780850740, 0.851890879784], abs=1e-12)
-    assert variance == pytest.approx([2.114256592991, 0.926647757027], abs=1e-12)
-    test = cumulative_score(score, variance, 999, 0)
-    assert test.value == pytest.approx(0.960920731030, abs=1e-12)
-    assert (test.where, test.reason) == (1, None)
-    assert test.bin_values == pytest.approx(score / np.sqrt(variance), rel=1e-12)
-    assert test.cumulated[-1] == test.value
-
-
 def test_one_bin_is_the_log_score() -> None:
     """P(|Z| ≥ 1.5) = .1336; four standard errors of 99 999 draws are .0043."""
     test = cumulative_score(np.array([-3.0]), np.array([4.0]), 99_999, 1)

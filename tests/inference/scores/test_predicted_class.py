@@ -42,14 +42,6 @@ class TestVector:
     SCORE = np.array([0.700248257423, 0.241440471756, 0.733983001345])
     VARIANCE = np.array([1.078811757637, 0.970988536922, 0.991104055459])
 
-    def test_sums(self) -> None:
-        score, variance = log_scores(Y, P).by(P.argmax(axis=1), 3)
-        assert score == pytest.approx(self.SCORE, abs=1e-12)
-        assert variance == pytest.approx(self.VARIANCE, abs=1e-12)
-        brier, brier_variance = brier_scores(Y, P)
-        assert brier.sum() == pytest.approx(0.485, abs=1e-12)
-        assert brier_variance.sum() == pytest.approx(0.33685012, abs=1e-12)
-
     def test_q_without_pooling(self) -> None:
         test = result_of(Y, P, corrected=False, least_rows=1)
         assert test.value == pytest.approx(1.058127451324, abs=2e-12)
@@ -60,12 +52,6 @@ class TestVector:
         assert [term.value for term in test.terms] == pytest.approx(
             self.SCORE / np.sqrt(self.VARIANCE), abs=1e-11
         )
-
-    def test_pooled_it_is_the_log_score(self) -> None:
-        """All eight rows in one term: Z of the whole, from exact arithmetic."""
-        (term,) = result_of(Y, P, corrected=False).terms
-        assert term.classes == (0, 1, 2)
-        assert term.value == pytest.approx(0.960920731030, abs=1e-12)
 
     def test_brier_columns(self) -> None:
         """The Brier sums take the place of the log-score sums: Z of the whole is .835648014055."""
