@@ -17,7 +17,7 @@ from trueness._scratch import Scratch
 from trueness.ranking import LEAST_LOG, underflowed_log_p
 from trueness.rows import RowCode, Rows, row_codes, sum_tolerance, sum_tolerance_units
 
-ENGINES = ["portable", pytest.param("compiled", marks=pytest.mark.compiled)]
+ENGINES = ["portable", "compiled"]
 
 
 def magnitudes(n: int, seed: int = 0) -> NDArray[np.float64]:

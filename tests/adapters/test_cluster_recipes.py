@@ -47,7 +47,7 @@ def test_saved_tables_merge_in_any_order_and_after_a_second_try(tmp_path: Path) 
     assert sum(tn.CalibrationTable.load(path) for path in paths) == one_process()
 
 
-@pytest.mark.compiled
+@pytest.mark.usefixtures("compiled")
 def test_both_engines_in_processes_give_one_table(tmp_path: Path) -> None:
     with pool() as workers:
         options = [{"engine": engine, "n_threads": 1} for engine in ("compiled", "portable", "auto")]

@@ -223,7 +223,7 @@ def test_a_tracker_finds_the_best_epoch() -> None:
 
 
 @torch_only
-@pytest.mark.lightning
+@pytest.mark.adapters
 @pytest.mark.filterwarnings("ignore")  # Lightning has advice on workers, loggers and checkpoints
 def test_lightning_logs_the_dict_and_stops_early(tmp_path: Path) -> None:
     import lightning

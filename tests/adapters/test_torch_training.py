@@ -21,7 +21,6 @@ def digits() -> Any:
 
 
 @torch_only
-@pytest.mark.sklearn
 def test_a_plain_training_loop() -> None:
     """A network on few digits, trained far too long: accuracy stays, over-confidence grows, and the metric sees it."""
     import torch
@@ -49,8 +48,7 @@ def test_a_plain_training_loop() -> None:
 
 
 @torch_only
-@pytest.mark.lightning
-@pytest.mark.sklearn
+@pytest.mark.adapters
 @pytest.mark.filterwarnings("ignore")  # Lightning has advice on workers, loggers and checkpoints
 def test_lightning_logs_it_each_epoch_and_resumes(tmp_path: Path) -> None:
     import lightning

@@ -139,7 +139,6 @@ class TestContainers:
         names = np.array(list("wxyz"))
         assert self.same(names[Y_TRUE], Y_PROB, SITE, self.CLUSTERS.astype(str), classes=list("wxyz"))
 
-    @pytest.mark.frames
     def test_frames(self) -> None:
         import pandas as pd
         import polars as pl
@@ -152,7 +151,6 @@ class TestContainers:
         rows = pl.DataFrame({"y": Y_TRUE, "site": SITE, "patient": self.CLUSTERS})
         assert self.same(rows["y"], pl.DataFrame(Y_PROB), rows["site"], rows["patient"])
 
-    @pytest.mark.frames
     def test_missing_names_in_frames(self) -> None:
         import pandas as pd
         import polars as pl
@@ -165,13 +163,13 @@ class TestContainers:
             with pytest.raises(ValueError, match=r"groups has a missing value in row 1"):
                 names_of("groups", series, 3)
 
-    @pytest.mark.torch
+    @pytest.mark.adapters
     def test_tensors(self) -> None:
         import torch
 
         assert self.same(torch.tensor(Y_TRUE), torch.tensor(Y_PROB), SITE, torch.tensor(self.CLUSTERS))
 
-    @pytest.mark.compiled
+    @pytest.mark.usefixtures("compiled")
     def test_engines_give_the_same_result(self) -> None:
         portable, compiled = (
             tn.assess(Y_TRUE, Y_PROB, groups=SITE, rng=3, engine=engine)

@@ -168,7 +168,6 @@ class TestGroups:
         with pytest.raises(ValueError, match="groups has no columns"):
             tn.assess(Y_TRUE, Y_PROB, groups={})
 
-    @pytest.mark.frames
     def test_combinations_of_the_columns_of_a_frame(self) -> None:
         import pandas as pd
         import polars as pl

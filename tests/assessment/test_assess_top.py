@@ -149,7 +149,7 @@ def test_compare_tables_of_the_k_largest() -> None:
     assert "calibrated is better calibrated than sharp" in str(comparison.verdict)
 
 
-@pytest.mark.simulation
+@pytest.mark.slow
 class TestSimulations:
     @pytest.mark.parametrize("k", [5, 20])
     def test_size_and_bounds_of_calibrated_rows(self, k: int) -> None:

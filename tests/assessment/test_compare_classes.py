@@ -228,7 +228,6 @@ class TestDifferentRows:
             assert {"cwece_total", "gap"} <= pair.contrasts.keys()
 
 
-@pytest.mark.plots
 def test_forest_of_a_classwise_number() -> None:
     from trueness.plots import ForestDisplay
 

@@ -106,7 +106,6 @@ class TestAFurtherMetric:
         assert strict.verdict.size == "beyond"
         assert "top-label [" in str(strict.verdict)
 
-    @pytest.mark.cli
     @pytest.mark.parametrize(("limit", "code"), [("top=.001", 1), ("top=.9", 0)])
     def test_as_a_gate(self, limit: str, code: int, tmp_path: Path, capsys: Any) -> None:
         from trueness.cli import main
@@ -115,7 +114,6 @@ class TestAFurtherMetric:
         assert main(["assess", str(tmp_path / "x.npz"), "--fail-above", limit]) == code
         assert ("debiased top-label" in capsys.readouterr().err) == bool(code)
 
-    @pytest.mark.plots
     def test_in_a_forest(self) -> None:
         from trueness.plots import ForestDisplay
 
@@ -127,7 +125,6 @@ class TestAFurtherMetric:
         pairs = tn.compare(Y_TRUE, MODELS, rng=3, resamples=99).plot(metric="top")
         assert pairs.data.x_label == "difference in top-label, debiased"
 
-    @pytest.mark.sklearn
     def test_as_a_scorer(self) -> None:
         from sklearn.linear_model import LogisticRegression
 

@@ -10,8 +10,6 @@ import pytest
 import trueness as tn
 from trueness.cli import main
 
-pytestmark = pytest.mark.cli
-
 
 def test_the_sweep_equals_that_of_the_library(files: Path, tmp_path: Path, capsys: Any) -> None:
     arrays = np.load(files / "over.npz")

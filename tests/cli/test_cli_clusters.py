@@ -5,13 +5,10 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
-import pytest
 
 import trueness as tn
 from trueness.cli import main
 from trueness.table.tables import Tables
-
-pytestmark = pytest.mark.cli
 
 N = 900
 Y_TRUE, Y_PROB = tn.simulate.calibrated(N, [1.0] * 3, rng=0)

@@ -14,8 +14,6 @@ from trueness.cli import COMMANDS, main
 from trueness.cli._options import OLD_SPELLINGS
 from trueness.cli.completion import SHELLS
 
-pytestmark = pytest.mark.cli
-
 
 @pytest.fixture(scope="module")
 def bash_script() -> str:

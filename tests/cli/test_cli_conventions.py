@@ -11,8 +11,6 @@ from convention_rows import rows_on_edges
 import trueness as tn
 from trueness.cli import _conventions, main
 
-pytestmark = pytest.mark.cli
-
 
 @pytest.fixture(scope="module")
 def rows() -> tuple[Any, Any]:

@@ -15,8 +15,6 @@ from trueness.cli import main
 from trueness.cli.vocabulary import COMMAND as COMMAND_TERMS
 from trueness.refusals import InvalidValueError
 
-pytestmark = pytest.mark.cli
-
 
 @pytest.mark.parametrize("arguments", [[], ["nonsense"], ["demo", "--nonsense"]])
 def test_wrong_arguments_end_with_2(arguments, capsys):

@@ -10,8 +10,6 @@ from command_process import run
 import trueness as tn
 from trueness.cli import main
 
-pytestmark = pytest.mark.cli
-
 
 @pytest.mark.parametrize(
     ("file", "options", "code", "message"),

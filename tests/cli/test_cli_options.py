@@ -46,9 +46,7 @@ def paths(tmp_path: Path) -> dict[str, str]:
     return names | logs | {"out": str(tmp_path / "out.npz")}
 
 
-@pytest.mark.parametrize(
-    "old", [pytest.param(old, marks=pytest.mark.cli if old == "--labels" else ()) for old in OLD_SPELLINGS]
-)
+@pytest.mark.parametrize("old", OLD_SPELLINGS)
 def test_old_and_new_spelling_give_the_same_result(old: str, paths: dict[str, str], capsys: Any) -> None:
     results = []
     for option in (old, OLD_SPELLINGS[old]):

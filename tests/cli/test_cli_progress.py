@@ -18,8 +18,6 @@ import pytest
 
 from trueness.cli import main
 
-pytestmark = pytest.mark.cli
-
 
 @pytest.mark.parametrize(
     "given",

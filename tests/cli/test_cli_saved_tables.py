@@ -11,8 +11,6 @@ import trueness as tn
 from trueness.cli import main
 from trueness.files import load_tables
 
-pytestmark = pytest.mark.cli
-
 
 @pytest.mark.parametrize(
     ("options", "cause"),

@@ -14,8 +14,6 @@ import trueness as tn
 from trueness.cli import main
 from trueness.conventions import CONVENTIONS
 
-pytestmark = pytest.mark.cli
-
 PLAIN = LOGS / "plain"
 STATED = (PLAIN / "stated.csv", "--stated-confidence", "confidence", "--correct", "grade", "--percent")
 VOTES = (PLAIN / "votes.csv", "--votes", "A,B,C,D", "--label", "answer")
@@ -102,7 +100,6 @@ def test_tables_of_logs(arguments: tuple[Any, ...], kind: str, tmp_path: Path) -
         assert float(found["VCE"][column]) == content["vce"]["value"]
 
 
-@pytest.mark.plots
 @pytest.mark.parametrize(
     "arguments", [(samples("ex_arc"),), STATED, TOKENS], ids=["options", "stated", "tokens"]
 )
@@ -111,7 +108,6 @@ def test_pictures_of_logs(arguments: tuple[Any, ...], tmp_path: Path) -> None:
     assert (tmp_path / "x.png").read_bytes().startswith(b"\x89PNG")
 
 
-@pytest.mark.plots
 def test_the_picture_of_an_event(rows: Path, tmp_path: Path) -> None:
     run(rows, "--event", "top", "--plot", tmp_path / "x.svg")
     assert "observed frequency" in (tmp_path / "x.svg").read_text(encoding="utf-8")

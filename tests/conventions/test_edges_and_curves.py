@@ -9,7 +9,7 @@ from trueness.conventions import CONVENTIONS
 from trueness.conventions.assignments import torch_linspace
 
 
-@pytest.mark.torch
+@pytest.mark.adapters
 @pytest.mark.parametrize("dtype", ["float64", "float32"])
 def test_edges_are_those_of_torch(dtype: str) -> None:
     import torch
@@ -19,14 +19,11 @@ def test_edges_are_those_of_torch(dtype: str) -> None:
         np.testing.assert_array_equal(torch_linspace(n_bins, np.dtype(dtype)), theirs)
 
 
-@pytest.mark.sklearn
 @pytest.mark.parametrize("kind", ROWS)
 @pytest.mark.parametrize("n_classes", [2, 3, 10])
 @pytest.mark.parametrize("dtype", ["float64", "float32"])
 @pytest.mark.parametrize("strategy", ["uniform", "quantile"])
-def test_curves_are_those_of_scikit_learn(
-    kind: str, n_classes: int, dtype: str, strategy: str
-) -> None:
+def test_curves_are_those_of_scikit_learn(kind: str, n_classes: int, dtype: str, strategy: str) -> None:
     from sklearn.calibration import calibration_curve
 
     y_true, y_prob = ROWS[kind](n_classes, dtype)

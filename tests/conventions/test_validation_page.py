@@ -8,13 +8,7 @@ import pytest
 
 from trueness.conventions import CONVENTIONS
 
-pytestmark = [
-    pytest.mark.conventions,
-    pytest.mark.netcal,
-    pytest.mark.sklearn,
-    pytest.mark.torch,
-    pytest.mark.filterwarnings("ignore"),
-]
+pytestmark = [pytest.mark.peers, pytest.mark.filterwarnings("ignore")]
 
 ROOT = Path(__file__).parents[2]
 PAGE = ROOT / "docs" / "background" / "validation.md"

@@ -50,7 +50,6 @@ def test_smooth_error_of_B() -> None:
     assert smooth_error_at(event_b(), 0.1) == pytest.approx(0.0937229, abs=1e-6)
 
 
-@pytest.mark.reproduction
 def test_best_temperature_against_scipy() -> None:
     from scipy.optimize import minimize_scalar
 

@@ -31,8 +31,6 @@ from trueness.files.source import Position
 from trueness.refusals import Refusal
 from trueness.table import GroupedTables
 
-pytestmark = pytest.mark.cli
-
 N_FILES = 12
 TEN_BINS = Plan()
 
@@ -244,7 +242,7 @@ class TestCheckpoint:
         elsewhere = {"choice", "first", "first_file", "n_threads"}
         assert set(inspect.signature(Source.__init__).parameters) == known | elsewhere
 
-    @pytest.mark.compiled
+    @pytest.mark.usefixtures("compiled")
     @pytest.mark.parametrize("begun", ["portable", "compiled", "auto"])
     @pytest.mark.parametrize(
         "resumed", [{"engine": "portable"}, {"engine": "compiled"}, {"n_threads": 2}], ids=str

@@ -16,8 +16,6 @@ from reading import EXPECTED, run
 import trueness as tn
 from trueness.cli import main
 
-pytestmark = pytest.mark.cli
-
 
 @pytest.mark.parametrize("name", ["csv", "jsonl"])
 def test_standard_input(tmp_path: Path, name: str) -> None:

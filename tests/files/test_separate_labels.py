@@ -10,8 +10,6 @@ from reading import EXPECTED, tables
 
 from trueness.cli import main
 
-pytestmark = pytest.mark.cli
-
 ORDER = np.random.default_rng(1).permutation(same.N_ROWS)
 IDS = [f"case {number}" for number in range(same.N_ROWS)]
 

@@ -15,8 +15,6 @@ from trueness.formats.json_stream import json_lines, open_document
 from trueness.formats.zip_members import DEFLATED, STORED, ZSTANDARD, open_zip
 from trueness.refusals import Refusal
 
-pytestmark = pytest.mark.cli
-
 CONTENT = b'{"a": 1}' * 100
 
 

@@ -16,8 +16,6 @@ from trueness.inference.normal import (
     normal_upper_tail,
 )
 
-pytestmark = pytest.mark.simulation
-
 
 class TestNormal:
     def test_erf(self) -> None:

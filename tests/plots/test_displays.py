@@ -12,8 +12,6 @@ import trueness as tn
 from trueness.plots import GapDisplay, RankDisplay, RankHeatMapDisplay, ReliabilityDisplay
 from trueness.plots.table_estimates import TableEstimates
 
-plots = pytest.mark.plots
-
 
 def assert_same_data(ours, theirs):
     """Equal in every field; of an estimate, which holds more than is drawn, the debiased value."""
@@ -27,7 +25,6 @@ def assert_same_data(ours, theirs):
             np.testing.assert_array_equal(mine, other)
 
 
-@plots
 class TestWhereItIsDrawn:
     DISPLAYS = (ReliabilityDisplay, GapDisplay, RankDisplay, RankHeatMapDisplay)
 
@@ -98,7 +95,6 @@ def test_data_and_svg_need_no_matplotlib():
     subprocess.run([sys.executable, "-W", "error", "-c", code], check=True)
 
 
-@plots
 def test_legends_cover_neither_labels_nor_bands_when_all_rows_are_tied():
     answer = tn.assess(np.arange(400) % 4, np.full((400, 4), 0.25), rng=0)
     gap = GapDisplay.from_assessment(answer)

@@ -104,7 +104,6 @@ class TestRegistry:
             page.index("<h2>Groups</h2>") < page.index("<h2>Accuracy</h2>") < page.index("<h2>All bins</h2>")
         )
 
-    @pytest.mark.plots
     def test_a_new_picture_is_drawn_with_matplotlib_by_its_display(self, result, add_picture):
         from matplotlib.figure import Figure
 

@@ -22,7 +22,6 @@ def reproduced(*arguments):
     return main(["reproduce", *map(str, arguments)])
 
 
-@pytest.mark.reproduction
 class TestCommand:
     def test_the_paper_at_its_smallest_size(self, tmp_path, capsys):
         assert reproduced("--out", tmp_path, *SMALL) == 0
@@ -63,6 +62,7 @@ class TestCommand:
         assert (tmp_path / "twins.csv").exists()
         assert "16 of 16" in capsys.readouterr().out
 
+    @pytest.mark.slow
     def test_a_scenario_whose_curvature_matters(self, tmp_path):
         """With 20 nearly uniform classes, the curvature matters at 10⁴ rows, as theory allows."""
         assert reproduced("--out", tmp_path, *SMALL, "--n-classes", 20, "--alpha", 50) == 0
@@ -139,7 +139,6 @@ class TestCommand:
 
 
 class TestProgress:
-    @pytest.mark.cli
     def test_on_a_terminal_it_has_a_name_and_the_time_left(self, capsys, monkeypatch):
         monkeypatch.setattr(sys.stderr, "isatty", lambda: True, raising=False)
         monkeypatch.setattr(_progress, "APPEARS_AFTER", 0.0)
@@ -163,9 +162,7 @@ class TestProgress:
         assert capsys.readouterr().err == ""
 
 
-@pytest.mark.plots
 class TestFigures:
-    @pytest.mark.reproduction
     def test_the_command_draws_the_paper_s_figures(self, tmp_path):
         chosen = [
             "--max-rows",
@@ -289,7 +286,6 @@ process()
 """
 
 
-@pytest.mark.reproduction
 def test_ctrl_c_stops_a_real_run_that_then_resumes(tmp_path):
     """The second run computes the cells that the first had not finished, and no others."""
     arguments = ["reproduce", "--out", str(tmp_path), "--max-rows", "1e5", "--no-figures", "--alpha", "1,1,1"]

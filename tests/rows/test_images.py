@@ -133,7 +133,6 @@ def test_refused_shapes(labels: Any, array: Any, axis: Any, cause: str) -> None:
         tn.assess(labels, array, class_axis=axis)
 
 
-@pytest.mark.frames
 def test_refused_options() -> None:
     import pandas as pd
 
@@ -205,7 +204,6 @@ def test_labels_that_are_usually_not_ignored() -> None:
             tn.tabulate(y_true, y_prob)
 
 
-@pytest.mark.frames
 def test_a_data_frame_has_no_ignored_label() -> None:
     import pandas as pd
 

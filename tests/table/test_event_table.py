@@ -14,8 +14,8 @@ from trueness.bins import class_grid
 from trueness.table import EventTable, Tables, stack_events
 from trueness.table.exact_sums import ExactSum
 
-ENGINES = ["portable", pytest.param("compiled", marks=pytest.mark.compiled)]
-UNSPLIT = ["portable", "auto", pytest.param("compiled", marks=pytest.mark.compiled)]
+ENGINES = ["portable", "compiled"]
+UNSPLIT = ["portable", "auto", "compiled"]
 
 
 def units(value: Any) -> list[Any]:
@@ -86,6 +86,7 @@ class TestAgainstPlainLoops:
         for name in ("square", "cube", "fourth", "product", "log_likelihood", "predicted"):
             found, expected = units(getattr(table.sums, name)), units(getattr(one.sums, name))
             assert found == [5000 * each for each in expected], name
+
 
 class TestSums:
     @pytest.mark.parametrize("name", TABLES)
@@ -226,7 +227,6 @@ class TestNames:
             tn.tabulate_events(labels, rows, grid="event")
         assert caught.value.code == "too-many-events"
 
-    @pytest.mark.frames
     def test_names_of_columns(self) -> None:
         import pandas as pd
 

@@ -11,7 +11,7 @@ import trueness as tn
 from trueness.rows import Rows, sum_tolerance_units
 from trueness.tabulation.running_sums import RunningSums
 
-pytestmark = pytest.mark.compiled
+pytestmark = pytest.mark.usefixtures("compiled")
 
 
 def outcome(engine: str, y_true: Any, y_prob: Any, **how: Any) -> Any:

@@ -20,7 +20,7 @@ from kernel_jobs import nasty_jobs
 import trueness as tn
 from trueness.tabulation.compiled.library import require_library
 
-pytestmark = pytest.mark.compiled
+pytestmark = pytest.mark.usefixtures("compiled")
 
 
 def misaligned(y_prob: Any, by: int) -> Any:
@@ -109,7 +109,6 @@ def test_a_memory_mapped_file(tmp_path: Path, mode: Any) -> None:
     assert tn.tabulate(y_true, mapped, engine="compiled") == tn.tabulate(y_true, y_prob, engine="portable")
 
 
-@pytest.mark.frames
 @pytest.mark.parametrize("dtype", ["float64", "float32"])
 @pytest.mark.parametrize("n_classes", [2, 10, 17])
 def test_frames_of_separate_columns(n_classes: int, dtype: str) -> None:

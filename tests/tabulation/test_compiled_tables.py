@@ -15,7 +15,7 @@ from trueness.rows import Rows
 from trueness.tabulation import tabulate_rows
 from trueness.tabulation.engines import choose_engine
 
-pytestmark = pytest.mark.compiled
+pytestmark = pytest.mark.usefixtures("compiled")
 
 BINS = [
     1,

@@ -14,7 +14,7 @@ from trueness.tabulation.compiled.library import require_library
 CLASSES = [*range(2, 21), 31, 32, 33, 100, 257]
 
 
-@pytest.mark.compiled
+@pytest.mark.usefixtures("compiled")
 class TestCompiled:
     @pytest.mark.parametrize("dtype", ["float64", "float32"])
     @pytest.mark.parametrize("n_classes", CLASSES)
@@ -116,7 +116,7 @@ def test_numbers_are_those_of_the_table_with_everything(n_classes: int, options:
     assert tn.ece(y_true, y_prob, **options) == tn.expected_calibration_error(by_confidence, **reading)
 
 
-@pytest.mark.compiled
+@pytest.mark.usefixtures("compiled")
 @pytest.mark.parametrize("n_classes", [2, 3, 10, 15, 16, 33])
 def test_every_instruction_set_gives_the_same_bits(n_classes: int) -> None:
     library = require_library()

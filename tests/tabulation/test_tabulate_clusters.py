@@ -20,7 +20,7 @@ from trueness.tabulation.compiled import units
 from trueness.tabulation.compiled.dealing import Dealer
 from trueness.tabulation.compiled.library import require_library
 
-ENGINES = ["portable", pytest.param("compiled", marks=pytest.mark.compiled)]
+ENGINES = ["portable", "compiled"]
 N = 3000
 
 
@@ -93,7 +93,7 @@ def test_sums_of_one_cluster_are_the_table_of_its_rows(engine: str) -> None:
         assert np.array_equal(sums.sums.predicted.value[of_unit], events.sums.predicted.value.ravel()[at])  # type: ignore[union-attr]
 
 
-@pytest.mark.compiled
+@pytest.mark.usefixtures("compiled")
 @pytest.mark.parametrize("size", [1, 3, 500])
 def test_engines_and_threads_give_the_same_bits(size: int, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(module, "CHUNK_ROWS", 700)  # so that clusters are spread over chunks
@@ -107,7 +107,7 @@ def test_engines_and_threads_give_the_same_bits(size: int, monkeypatch: pytest.M
     assert portable == compiled == threads == plain
 
 
-@pytest.mark.compiled
+@pytest.mark.usefixtures("compiled")
 @pytest.mark.parametrize("n_threads", [1, 2, 3, 7])
 @pytest.mark.parametrize("n_classes", [2, 3, 4, 5])
 @pytest.mark.parametrize("dtype", [np.float32, np.float64])
@@ -129,7 +129,7 @@ def test_rows_are_dealt_to_their_units_in_their_order(
         assert set(unit_of[by_unit[start:stop]]) == {unit}
 
 
-@pytest.mark.compiled
+@pytest.mark.usefixtures("compiled")
 def test_further_models_of_the_same_rows_share_order_and_labels() -> None:
     (y_true, first), (_, second) = rows_of(3), rows_of(4)
     unit_of, dealer = np.random.default_rng(3).integers(0, 20, N), Dealer()
@@ -147,7 +147,7 @@ def test_further_models_of_the_same_rows_share_order_and_labels() -> None:
     assert dealer.order_of(unit_of, 20, 1).n_threads == 1
 
 
-@pytest.mark.compiled
+@pytest.mark.usefixtures("compiled")
 def test_blocks_of_positions_are_those_of_their_identities() -> None:
     positions = np.concatenate([np.arange(2000), [2**40, 2**62]])
     for n_blocks in (256, 2048):
@@ -158,7 +158,7 @@ def test_blocks_of_positions_are_those_of_their_identities() -> None:
             assert blocks_of(range(700, 2000), n_blocks).tolist() == want[700:2000].tolist()
 
 
-@pytest.mark.compiled
+@pytest.mark.usefixtures("compiled")
 @pytest.mark.parametrize("order", ["C", "F"])
 def test_rows_of_any_layout_give_the_same_bits(order: Any, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(units, "SHARED_VALUES", 1)  # so that few rows are shared by threads
@@ -174,7 +174,7 @@ def test_rows_of_any_layout_give_the_same_bits(order: Any, monkeypatch: pytest.M
         assert [*found] == [*plain]
 
 
-@pytest.mark.compiled
+@pytest.mark.usefixtures("compiled")
 def test_very_many_runs_of_one_cluster() -> None:
     """Two clusters in turns of 520 rows: a thousand runs of each in one chunk, more than a word holds."""
     y_true, y_prob = rows_of(3, n=1_100_000)

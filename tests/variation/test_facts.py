@@ -145,7 +145,6 @@ class TestAddingAMeasure:
         assert "10 bins of share of the second" in str(result)
         assert result.assessments["a"].vce.debiased < result.assessments["b"].vce.debiased
 
-    @pytest.mark.cli
     @pytest.mark.parametrize(("limit", "code"), [("0.9", 0), ("0.01", 1)])
     def test_gate(self, limit: str, code: int, tmp_path: Path) -> None:
         np.savez(tmp_path / "x.npz", y_true=self.Y, y_prob=self.SHARP)

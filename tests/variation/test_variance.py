@@ -12,8 +12,6 @@ import trueness as tn
 from trueness.variation.even_tail import even_tail_entropy
 from trueness.variation.expectation import entropy_variance
 
-pytestmark = pytest.mark.simulation
-
 
 def nats(q: list[float]) -> float:
     return oracle.entropy(q) * math.log(len(q))

@@ -22,7 +22,6 @@ from trueness.inference.events.logistic import LogisticRegression
 from trueness.inference.events.prevalence import adjust_prevalence
 
 
-@pytest.mark.reproduction
 @pytest.mark.parametrize("slope", [0.3, 1.0, 3.0])
 def test_coefficients_against_scipy(slope):
     from scipy.optimize import minimize
@@ -172,7 +171,6 @@ class TestPrevalence:
         assert adjust_prevalence(NO_CELLS, 0.95).reason == NO_ROWS
 
 
-@pytest.mark.simulation
 def test_the_event_grid_against_rows():
     """Log-uniform probabilities from 1e-5 to .03, slope .9: the slope of cells is that of rows to .01 standard errors.
 
@@ -190,7 +188,6 @@ def test_the_event_grid_against_rows():
     assert np.abs(apart).max() < 0.04
 
 
-@pytest.mark.simulation
 def test_size_of_the_joint_test_and_coverage_of_the_slope():
     """600 calibrated events of 300 rows; four standard errors of a share of .05 are .036."""
     rng = np.random.default_rng(5)
