@@ -92,7 +92,7 @@ TARGETS = (
     Target("x86_64-macos.10.13", "macosx_10_13_x86_64"),
     Target("x86_64-windows-gnu", "win_amd64"),
 )
-"""The platforms of `make wheels`."""
+"""The platforms of the wheels of a release."""
 
 PURE = "any"
 """The value of ``TRUENESS_TARGET`` that asks for a wheel without a library."""

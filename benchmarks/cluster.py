@@ -236,8 +236,8 @@ def simulate_reduction(size: Size) -> tuple[list[tuple[Any, ...]], dict[str, Cos
         with dask_workers(2) as client:
             sources = client.scatter(parts[:64], broadcast=True)
 
-            def tree() -> Any:
-                leaves = [dask.delayed(_same)(sources[number % 64], number) for number in range(count)]  # noqa: B023
+            def tree(sources: Any = sources, count: int = count) -> Any:
+                leaves = [dask.delayed(_same)(sources[number % 64], number) for number in range(count)]
                 return client.compute(dask._tree(leaves, partitions.total)).result()
 
             expected = reduce(add, [parts[number % 64] for number in range(count)])

@@ -1,7 +1,6 @@
 """Check that a release is complete: the tag, the version, the changelog and the citation agree; and what dist/ holds.
 
-``make release-check TAG=v0.2.0`` checks the first; ``make check-dist`` the second, after ``make dist`` and ``make
-wheels``.
+``make release-check TAG=v0.2.0`` checks both.
 """
 
 import argparse

@@ -3,7 +3,7 @@
 Each file has examples as in a Python session, and the versions of the libraries in its first line. The examples are
 run and their outputs written below them. A test runs them again (`tests/docs/test_moving_pages.py`).
 
-python scripts/make_moving_results.py     # needs torch, torchmetrics and netcal (make torch)
+python scripts/make_moving_results.py     # needs torch, torchmetrics and netcal (make everything)
 """
 
 import contextlib

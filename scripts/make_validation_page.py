@@ -1,6 +1,6 @@
 """Write ``docs/background/validation.md``: numbers of trueness beside those of other libraries, on the same rows.
 
-Needs torch, torchmetrics and netcal (`make torch`) and the extra `test`.
+Needs torch, torchmetrics, netcal and other libraries of calibration (`make everything`).
 
 python scripts/make_validation_page.py
 """

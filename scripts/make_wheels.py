@@ -1,6 +1,6 @@
 """Build the wheels for all platforms into ``dist/`` and print their sizes.
 
-Run it with ``make wheels``; it needs the extra ``wheels``: ziglang compiles for every platform from any machine.
+``make release-check`` runs it; it needs ziglang, which compiles for every platform from any machine.
 """
 
 import os

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import inference_oracle as exact
 import numpy as np
-import pytest
 
 import trueness as tn
 
@@ -14,7 +13,7 @@ SITE = np.array(["north", "south", "east"])[np.random.default_rng(2).choice(3, 1
 RESULT = tn.assess(Y_TRUE, Y_PROB, rng=3)
 CLASS_TABLE = tn.tabulate_events(Y_TRUE, Y_PROB)
 EF = tn.EqualMass(10)
-ENGINES = ["portable", pytest.param("compiled", marks=pytest.mark.compiled)]
+ENGINES = ["portable", "compiled"]
 
 
 def codes(result: tn.Assessment) -> set[str]:

@@ -1,13 +1,14 @@
-"""Which tests need which libraries, and what happens when a library is missing.
+"""Tiers of tests: which are left out, and what the last lines of a run say of them.
 
-A test that needs an optional library carries a marker of ``NEEDS`` and imports the library inside itself, so
-that its file can be imported without it. If the library is missing, the test is left out, and the last lines of the
-run print the number of such tests and the remedy; in CI a missing library is an error, except in the leg without extras
-(``TRUENESS_BARE=1``).
+A test that needs more than the environment of `make test` has the marker of its tier, and is left out
+if something is missing; in CI (`CI=true`) that is an error. Slow tests run if `-m` names them. Tests of
+the compiled engine have the fixture or the parameter `compiled`.
 """
 
 import os
 import signal
+import sys
+from collections import Counter
 from collections.abc import Iterator
 from importlib.util import find_spec
 from pathlib import Path
@@ -18,169 +19,92 @@ import pytest
 from hypothesis import HealthCheck, settings
 
 NEEDS = {
-    "conventions": ("calibration", "mapie", "relplot", "statsmodels"),
-    "dask": ("dask", "distributed", "pandas", "pyarrow"),
-    "cli": ("pyarrow", "shtab", "tqdm"),
-    "browser": ("playwright", "axe_playwright_python"),
-    "build": ("hatchling", "ziglang"),
-    "emulation": ("hatchling", "ziglang"),
-    "frames": ("pandas", "polars", "pyarrow"),
-    "excel": ("openpyxl",),
-    "images": ("nibabel",),
-    "lightning": ("lightning",),
-    "netcal": ("netcal",),
-    "outside": ("statsmodels", "mapie"),
-    "peers": (
-        *("calibration", "mapie", "model_diagnostics", "netcal", "relplot", "statsmodels"),
-        *("sklearn", "torch", "torchmetrics"),
-    ),
-    "plots": ("matplotlib",),
-    "reproduction": ("scipy",),
-    "sklearn": ("sklearn",),
-    "spark": ("pyspark", "fsspec", "pandas", "pyarrow"),
-    "queries": ("duckdb", "polars", "pyarrow"),
-    "torch": ("torch", "torchmetrics"),
-    "workflows": ("yaml",),
+    "adapters": "dask distributed duckdb lightning pyspark torch torchmetrics",
+    "browser": "axe_playwright_python playwright",
+    "build": "hatchling ziglang",
+    "peers": "calibration mapie model_diagnostics netcal relplot statsmodels torchmetrics",
 }
-PROGRAMS = {"emulation": ("qemu-aarch64", "qemu-x86_64"), "gcc": ("gcc",), "spark": ("java",)}
-SITE = Path(__file__).parents[1] / "build" / "docs" / "html" / "objects.inv"
-"""Written at the end of `make docs`."""
-BROWSERS = ("chromium", "chromium-browser", "google-chrome")
-REMEDY = {
-    "dask": "make cluster, then make test again",
-    "spark": "make cluster, install Java 17, then make test again",
-    "compiled": "install gcc 12 or newer, then pip install -e . and make test again",
-    "gcc": "apt install gcc, then make test again",
-    "browser": "make browser (or TRUENESS_BROWSER=/path/to/chromium), then make test again",
-    "site": "make docs, then make test again",
-    "emulation": "apt install qemu-user, then make test again",
-    "torch": "make torch, then make test again",
-    "lightning": "make torch, then make test again",
-    "netcal": "make torch, then make test again",
-}
-DEFAULT_REMEDY = "pip install -e '.[test]' (make test does it)"
-
-LEFT_OUT = "trueness_left_out"
-"""The key under which an xdist worker, which collects the tests, reports to the process that prints the summary."""
-COUNTS = pytest.StashKey[tuple[int, dict[str, int]]]()
-"""Number of tests that were left out, in all and by marker; a test may have several markers."""
-
-BARE = os.environ.get("TRUENESS_BARE") == "1"
+PAGES = {"torch.md": "adapters", "polars-and-duckdb.md": "adapters"}
+CHROMIUM = os.environ.get("TRUENESS_BROWSER") or next(
+    filter(None, map(which, ("chromium", "chromium-browser", "google-chrome"))), None
+)
 IN_CI = os.environ.get("CI") in {"true", "1"}
+COUNTS = pytest.StashKey[dict[str, int]]()
 
 # A shared machine can be slow at any moment: no deadline, no check of the speed of generation.
-settings.register_profile("local", deadline=None, suppress_health_check=[HealthCheck.too_slow])
-settings.register_profile("ci", parent=settings.get_profile("local"), derandomize=True, print_blob=True)
-# The leg without extras repeats tests of the whole suite, with fewer examples.
-settings.register_profile("bare", parent=settings.get_profile("ci"), max_examples=15)
-settings.load_profile("bare" if BARE else "ci" if IN_CI else "local")
+patient = settings(deadline=None, suppress_health_check=[HealthCheck.too_slow], max_examples=30)
+settings.register_profile("newcomer", patient)
+settings.register_profile("ci", patient, max_examples=100, derandomize=True, print_blob=True)
+settings.load_profile("ci" if IN_CI else "newcomer")
 
 
-def browser_path() -> str | None:
-    """The path of an installed Chromium, which playwright drives but does not install."""
-    return os.environ.get("TRUENESS_BROWSER") or next(filter(None, map(which, BROWSERS)), None)
-
-
-def compiled_library() -> Path | None:
-    """The library beside the installed package, which is not imported: coverage is not yet measured here."""
-    package = find_spec("trueness")
-    assert package is not None
-    assert package.origin is not None
-    return next((Path(package.origin).parent / "tabulation/compiled").glob("_library.[sd]*"), None)
-
-
-def missing_modules() -> dict[str, list[str]]:
-    absent = {marker: [name for name in names if find_spec(name) is None] for marker, names in NEEDS.items()}
-    for marker, programs in PROGRAMS.items():
-        absent.setdefault(marker, []).extend(name for name in programs if which(name) is None)
-    if compiled_library() is None:
-        absent["compiled"] = ["the compiled library"]
-    if not SITE.is_file():
-        absent["site"] = ["the built site"]
-    if browser_path() is None:
-        absent["browser"].append("chromium")
-    return {marker: names for marker, names in absent.items() if names}
-
-
-MISSING = missing_modules()
+def missing() -> dict[str, list[str]]:
+    """What is missing, by tier."""
+    absent = {tier: [name for name in names.split() if not find_spec(name)] for tier, names in NEEDS.items()}
+    absent["adapters"] += [] if which("java") else ["Java 17"]
+    absent["browser"] += [] if CHROMIUM else ["Chromium"]
+    absent["build"] += [] if which("gcc") else ["gcc"]
+    compiled = Path(find_spec("trueness").origin).parent / "tabulation/compiled"
+    absent["compiled"] = [] if [*compiled.glob("_library.[sd]*")] else ["gcc or clang when it is installed"]
+    return {tier: names for tier, names in absent.items() if names}
 
 
 def pytest_configure() -> None:
     # Background processes ignore SIGINT, and their children, which tests interrupt, would inherit that.
     if signal.getsignal(signal.SIGINT) == signal.SIG_IGN:
         signal.signal(signal.SIGINT, signal.default_int_handler)
-    if MISSING and IN_CI and not BARE:
-        lines = [f"  {marker}: {', '.join(names)} not installed" for marker, names in MISSING.items()]
-        raise pytest.UsageError("in CI no test may be left out:\n" + "\n".join(lines))
+    # ziglang compiles parts of its own, once for all tests.
+    for cache in ("ZIG_GLOBAL_CACHE_DIR", "ZIG_LOCAL_CACHE_DIR"):
+        os.environ.setdefault(cache, str(Path(__file__).parents[1] / "build" / "zig"))
+    if IN_CI and missing():
+        raise pytest.UsageError(f"in CI no test may be left out, but this is missing: {missing()}")
+
+
+def tiers(item: Any) -> set[str]:
+    if item.path.name in PAGES:
+        item.add_marker(PAGES[item.path.name])
+    values = item.callspec.params.values() if hasattr(item, "callspec") else ()
+    compiled = {value for value in values if isinstance(value, str)} & {"compiled"}
+    return {mark.name for mark in item.iter_markers()} | compiled | {*getattr(item, "fixturenames", ())}
 
 
 def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
-    left_out = [item for item in items if any(item.get_closest_marker(marker) for marker in MISSING)]
-    if not left_out:
-        return
-    items[:] = [item for item in items if item not in set(left_out)]
-    config.hook.pytest_deselected(items=left_out)
-    by_marker = {marker: sum(1 for item in left_out if item.get_closest_marker(marker)) for marker in MISSING}
-    config.stash[COUNTS] = len(left_out), by_marker
-    if hasattr(config, "workeroutput"):
-        config.workeroutput[LEFT_OUT] = config.stash[COUNTS]
+    absent = {*missing()} | ({"slow"} - {*config.option.markexpr.split()})
+    left_out = {item: min(found) for item in items if (found := tiers(item) & absent)}
+    items[:] = [item for item in items if item not in left_out]
+    config.hook.pytest_deselected(items=[*left_out])
+    config.stash[COUNTS] = dict(Counter(left_out.values()))
+    if hasattr(config, "workeroutput"):  # a worker of pytest-xdist: these collect the tests
+        config.workeroutput["left out"] = config.stash[COUNTS]
 
 
 @pytest.hookimpl(optionalhook=True)
 def pytest_testnodedown(node: Any) -> None:
-    """Take the counts of any worker: all of them collect the same tests."""
-    counts = getattr(node, "workeroutput", {}).get(LEFT_OUT)
-    if counts:
-        node.config.stash[COUNTS] = counts
+    node.config.stash[COUNTS] = getattr(node, "workeroutput", {}).get("left out", {})
 
 
 @pytest.hookimpl(wrapper=True, tryfirst=True)
-def pytest_terminal_summary(
-    terminalreporter: pytest.TerminalReporter, config: pytest.Config
-) -> Iterator[None]:
+def pytest_terminal_summary(terminalreporter: Any, config: pytest.Config) -> Iterator[None]:
     yield  # other plugins print first, so that these lines come last
-    total, by_marker = config.stash.get(COUNTS, (0, {}))
-    if not total:
-        return
-    terminalreporter.section(f"left out: {total} of the tests")
-    for marker, count in by_marker.items():
-        if count:
-            terminalreporter.line(_left_out(marker, count))
+    for tier, count in sorted(config.stash.get(COUNTS, {}).items()):
+        why = f"need {', '.join(missing()[tier])}" if tier in missing() else "are run by `make release-check`"
+        terminalreporter.line(f"left out: {count} tests of the tier '{tier}', which {why}")
+    if {*config.stash.get(COUNTS, ())} - {"slow", "compiled"}:
+        terminalreporter.line("`make everything` installs what is missing; then `make test` runs them too")
 
 
-def _left_out(marker: str, count: int) -> str:
-    tests, need, them = ("tests", "need", "them") if count > 1 else ("test", "needs", "it")
-    to_do = "left out on purpose here" if BARE else f"to run {them}: {REMEDY.get(marker, DEFAULT_REMEDY)}"
-    return f"{count} {tests} marked {marker!r} {need} {', '.join(MISSING[marker])}; {to_do}"
+@pytest.fixture
+def compiled() -> None:
+    """Named by tests that need the compiled engine."""
 
 
 @pytest.fixture(scope="session")
 def chromium() -> str:
-    path = browser_path()
-    assert path is not None
-    return path
+    return str(CHROMIUM)
 
 
 @pytest.fixture(autouse=True)
-def _no_traces_of_matplotlib(request: pytest.FixtureRequest) -> Iterator[None]:
-    """Close all figures after a test, and check that no setting of matplotlib changed."""
-    if request.node.get_closest_marker("plots") is None:
-        yield
-        return
-    import matplotlib as mpl
-    import matplotlib.pyplot as plt
-
-    before = dict(mpl.rcParams)
+def _no_open_figures() -> Iterator[None]:
     yield
-    plt.close("all")
-    assert dict(mpl.rcParams) == before
-
-
-@pytest.fixture(scope="session")
-def zig_cache(tmp_path_factory: pytest.TempPathFactory) -> Iterator[None]:
-    """One cache of ziglang for all tests of a process."""
-    folder = str(tmp_path_factory.mktemp("zig"))
-    with pytest.MonkeyPatch.context() as patch:
-        patch.setenv("ZIG_GLOBAL_CACHE_DIR", folder)
-        patch.setenv("ZIG_LOCAL_CACHE_DIR", folder)
-        yield
+    if "matplotlib.pyplot" in sys.modules:
+        sys.modules["matplotlib.pyplot"].close("all")

@@ -40,7 +40,7 @@ FUNCTIONS = {
 }
 
 
-ENGINES = ["portable", pytest.param("compiled", marks=pytest.mark.compiled)]
+ENGINES = ["portable", "compiled"]
 
 
 Refused = type[Exception] | tuple[type[Exception], ...]

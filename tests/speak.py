@@ -29,7 +29,7 @@ skce, skce_test = tn.simplex.skce, tn.simplex.skce_test
 load, load_options, add = tn.CalibrationTable.load, tn.OptionTables.load, sum
 vce_of, rce_of = tn.variation_calibration_error, tn.ranked_calibration_error  # of a table
 ece_of, uce_of = tn.expected_calibration_error, tn.uncertainty_calibration_error
-needs_compiled = pytest.mark.compiled
+needs_compiled = pytest.mark.usefixtures("compiled")
 
 gaps_of = {"vce": tn.variation_gap, "rce": tn.ranked_gap, "uce": tn.uncertainty_gap}
 _ONE = "rows weight_square ordered rank variation log_score log_score_variance tied_rows"

@@ -49,7 +49,6 @@ def on_a_terminal(script: str) -> str:
     return seen.decode()
 
 
-@pytest.mark.cli
 @pytest.mark.parametrize("work", ["groups", "clusters", "compare", "tables"])
 def test_a_bar_on_a_terminal(work: str) -> None:
     """Without the delay it is shown; at the end it is erased."""
@@ -68,7 +67,6 @@ def test_no_bar_in_a_file() -> None:
     assert subprocess.run(command, capture_output=True, check=True).stderr == b""
 
 
-@pytest.mark.cli
 def test_it_appears_after_a_second(monkeypatch: pytest.MonkeyPatch, capsys: Any) -> None:
     """By a clock that the test sets; tqdm is not imported before."""
     now = 0.0

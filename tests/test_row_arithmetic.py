@@ -16,7 +16,7 @@ from trueness import _row_arithmetic as rule
 from trueness._scratch import Scratch
 from trueness.ranking import LEAST_LOG, underflowed_log_p
 
-ENGINES = ["portable", pytest.param("compiled", marks=pytest.mark.compiled)]
+ENGINES = ["portable", "compiled"]
 
 
 def magnitudes(n: int, seed: int = 0) -> NDArray[np.float64]:

@@ -180,7 +180,6 @@ class TestRowsGiven:
         np.testing.assert_array_equal(spoil(np.asfortranarray(ROWS)), spoil(ROWS))
         assert len(spoil(ROWS.astype(np.float16))) == len(ROWS)  # whose sums are off by more than 1e-5
 
-    @pytest.mark.frames
     def test_may_be_a_data_frame(self, spoil: Callable[[Any], np.ndarray]) -> None:
         import pandas as pd
 

@@ -55,7 +55,7 @@ class TestSeveralTables:
     """A stream may carry the tables by confidence and by class too; those of one process are the oracle."""
 
     @pytest.mark.parametrize("ties", ["first", "split"])
-    @pytest.mark.parametrize("engine", ["portable", pytest.param("compiled", marks=pytest.mark.compiled)])
+    @pytest.mark.parametrize("engine", ["portable", "compiled"])
     def test_batches_give_the_tables_of_all_rows(self, engine: str, ties: str) -> None:
         stream = tn.Accumulator(3, confidence_bins=12, by_class=True, ties=ties, engine=engine)
         for part in np.array_split(np.arange(4000), [1, 30, 1700]):
@@ -102,7 +102,6 @@ class TestSeveralTables:
         assert stream.tables.by_class is not None
         assert stream.tables.by_class.spec.class_names == ("a", "b", "c")
 
-    @pytest.mark.frames
     def test_names_of_columns(self) -> None:
         import pandas as pd
 
@@ -125,21 +124,21 @@ class TestSeveralTables:
 class TestLogitsThatUnderflow:
     """exp(-800) underflows in float64, but its rank and its logarithm are known."""
 
-    @pytest.mark.parametrize("engine", ["portable", pytest.param("compiled", marks=pytest.mark.compiled)])
+    @pytest.mark.parametrize("engine", ["portable", "compiled"])
     def test_rank_and_log_score(self, engine: str) -> None:
         table = tn.tabulate([2], [[0.0, -900.0, -800.0]], from_logits=True, engine=engine)
         assert (table.impossible_rows, table.tied_rows) == (0, 0)
         assert table.rank_count.sum(axis=0).tolist() == [0, 1, 0]
         assert table.log_score_sum == -800.0
 
-    @pytest.mark.parametrize("engine", ["portable", pytest.param("compiled", marks=pytest.mark.compiled)])
+    @pytest.mark.parametrize("engine", ["portable", "compiled"])
     def test_minus_infinity_is_impossible(self, engine: str) -> None:
         table = tn.tabulate([2], [[0.0, -900.0, -np.inf]], from_logits=True, engine=engine)
         assert (table.impossible_rows, table.log_score_sum) == (1, 0.0)
         assert table.rank_count.sum(axis=0).tolist() == [0, 0, 1]
 
 
-@pytest.mark.torch
+@pytest.mark.adapters
 def test_signs_that_torch_keeps_beside_the_memory() -> None:
     import torch
 

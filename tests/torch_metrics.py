@@ -7,7 +7,7 @@ import pytest
 
 import trueness as tn
 
-torch_only = pytest.mark.torch
+torch_only = pytest.mark.adapters
 
 
 def tensors(n_classes: int = 4, n_rows: int = 900, dtype: Any = None) -> Any:

@@ -70,12 +70,12 @@ def _query(kind: str, rows: Any) -> Any:
 
 DUCKDB = by_query("duckdb")
 ADAPTERS = [
-    pytest.param(by_query("polars"), marks=[pytest.mark.queries, pytest.mark.frames], id="polars"),
-    pytest.param(by_query("arrow"), marks=[pytest.mark.queries, pytest.mark.frames], id="arrow"),
-    pytest.param(DUCKDB, marks=[pytest.mark.queries, pytest.mark.frames], id="duckdb"),
-    pytest.param(by_sklearn, marks=pytest.mark.sklearn, id="sklearn"),
-    pytest.param(by_torch(), marks=pytest.mark.torch, id="torch"),
-    pytest.param(by_torch("CalibrationMetric"), marks=pytest.mark.torch, id="torch-all-tables"),
+    pytest.param(by_query("polars"), id="polars"),
+    pytest.param(by_query("arrow"), id="arrow"),
+    pytest.param(DUCKDB, marks=pytest.mark.adapters, id="duckdb"),
+    pytest.param(by_sklearn, id="sklearn"),
+    pytest.param(by_torch(), marks=pytest.mark.adapters, id="torch"),
+    pytest.param(by_torch("CalibrationMetric"), marks=pytest.mark.adapters, id="torch-all-tables"),
 ]
 
 

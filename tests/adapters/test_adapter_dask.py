@@ -35,7 +35,7 @@ import trueness as tn
 from trueness.adapters import dask as adapter
 from trueness.refusals import Refusal
 
-pytestmark = pytest.mark.dask
+pytestmark = pytest.mark.adapters
 
 
 @pytest.mark.parametrize("npartitions", [1, 2, 9, 70])
@@ -270,7 +270,7 @@ def test_data_in_memory_are_not_for_dask() -> None:
         tabulate(collection(1, of=whole()[:0]))
 
 
-@pytest.mark.compiled
+@pytest.mark.usefixtures("compiled")
 def test_engines_in_worker_processes_give_the_table_of_one_process(client: Any) -> None:
     for engine in ("auto", "compiled", "portable"):
         assert adapter.tabulate(collection(), "y", "p_*", client=client, engine=engine) == one_process()

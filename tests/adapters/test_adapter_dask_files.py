@@ -21,7 +21,7 @@ from trueness.adapters import dask as adapter
 from trueness.files.remote import find_remote, local_source
 from trueness.refusals import Refusal
 
-pytestmark = pytest.mark.dask
+pytestmark = pytest.mark.adapters
 
 
 def test_files_of_all_kinds(client: Any, shards: Path) -> None:

@@ -29,7 +29,7 @@ from partitioned import (
 
 import trueness as tn
 
-pytestmark = [pytest.mark.queries, pytest.mark.frames]
+pytestmark = pytest.mark.adapters
 
 
 def lazy(rows: Any) -> Any:

@@ -8,8 +8,6 @@ import pytest
 import trueness as tn
 from trueness.recalibration import variation_temperature
 
-needs_sklearn = pytest.mark.sklearn
-
 
 def blobs(n_rows: int = 600, names: Any = None) -> tuple[np.ndarray, np.ndarray]:
     from sklearn.datasets import make_classification
@@ -29,7 +27,6 @@ def forest() -> Any:
 # Scorers
 
 
-@needs_sklearn
 @pytest.mark.parametrize(
     "names", [None, ["cat", "dog", "axolotl"], [10, 30, 20]], ids=["index", "names", "numbers"]
 )
@@ -50,7 +47,6 @@ def test_scorers_are_minus_the_errors_of_the_core(names: Any) -> None:
         assert scorer(model, x[300:], y[300:]) == pytest.approx(-error(index, y_prob), abs=1e-12)
 
 
-@needs_sklearn
 def test_options_of_a_scorer() -> None:
     from trueness.adapters.sklearn import CalibrationScorer
 
@@ -82,7 +78,6 @@ def test_options_of_a_scorer() -> None:
         CalibrationScorer("brier")
 
 
-@needs_sklearn
 def test_cross_validation_of_a_pipeline_with_several_scorers() -> None:
     from sklearn.linear_model import LogisticRegression
     from sklearn.model_selection import StratifiedKFold, cross_validate
@@ -101,7 +96,6 @@ def test_cross_validation_of_a_pipeline_with_several_scorers() -> None:
     assert (scores["test_ece"] < 0).all()
 
 
-@needs_sklearn
 def test_weights_are_routed() -> None:
     """Weight 0 leaves a row out: the score of each fold is that of its heavy rows."""
     from sklearn import config_context
@@ -126,7 +120,6 @@ def test_weights_are_routed() -> None:
         assert score == pytest.approx(-tn.vce(y[heavy], fitted.predict_proba(x[heavy])), abs=1e-9)
 
 
-@needs_sklearn
 def test_a_model_without_probabilities_is_refused_with_a_remedy() -> None:
     from sklearn.svm import LinearSVC
 
@@ -139,7 +132,6 @@ def test_a_model_without_probabilities_is_refused_with_a_remedy() -> None:
             call()
 
 
-@needs_sklearn
 def test_a_class_missing_from_the_model_is_named() -> None:
     from trueness.adapters.sklearn import vce_scorer
 
@@ -152,7 +144,6 @@ def test_a_class_missing_from_the_model_is_named() -> None:
 # Assessments
 
 
-@needs_sklearn
 def test_out_of_fold_against_a_loop() -> None:
     from sklearn.model_selection import KFold
 
@@ -167,7 +158,6 @@ def test_out_of_fold_against_a_loop() -> None:
     assert assess_estimator(forest(), x, y, cv=folds, rng=0, bins=5) == expected
 
 
-@needs_sklearn
 def test_a_fitted_model_is_assessed_uncalibrated() -> None:
     from trueness.adapters.sklearn import assess_estimator
 
@@ -180,7 +170,6 @@ def test_a_fitted_model_is_assessed_uncalibrated() -> None:
         assess_estimator(model, x, y, params={"sample_weight": weight})
 
 
-@needs_sklearn
 def test_weights_for_fitting_go_through_params() -> None:
     from sklearn.linear_model import LogisticRegression
     from sklearn.model_selection import cross_val_predict
@@ -194,7 +183,6 @@ def test_weights_for_fitting_go_through_params() -> None:
     assert assess_estimator(LogisticRegression(), x, y, rng=0, **given) == tn.assess(y, y_prob, rng=0)
 
 
-@needs_sklearn
 @pytest.mark.parametrize("prefit", [False, True])
 def test_recalibrations_against_a_loop(prefit: bool) -> None:
     """Before and after on the same folds; a Gaussian naive Bayes model is over-confident, and all methods help."""
@@ -233,8 +221,6 @@ def test_recalibrations_against_a_loop(prefit: bool) -> None:
         compare_recalibrations(model, x, y, methods=["platt"])
 
 
-@needs_sklearn
-@pytest.mark.plots
 @pytest.mark.parametrize("out_of_fold", [False, True])
 def test_displays_plot_the_predictions(out_of_fold: bool) -> None:
     from matplotlib.figure import Figure
@@ -271,7 +257,6 @@ def test_displays_plot_the_predictions(out_of_fold: bool) -> None:
 # The temperature
 
 
-@needs_sklearn
 def test_against_the_temperature_of_scikit_learn() -> None:
     """By likelihood and by variation on the same rows: 40 times 1000 rows of ten classes.
 
@@ -318,7 +303,6 @@ def test_against_the_temperature_of_scikit_learn() -> None:
     assert np.corrcoef(by_likelihood, by_variation)[0, 1] > 0.8
 
 
-@needs_sklearn
 def test_the_estimator_passes_the_checks_of_scikit_learn() -> None:
     """All checks of scikit-learn but one: weights differ from repeated rows, which may be in different folds."""
     from sklearn.linear_model import LogisticRegression
@@ -343,7 +327,6 @@ def test_the_estimator_passes_the_checks_of_scikit_learn() -> None:
     assert {check["check_name"] for check in made if check["status"] == "xfail"} == set(expected)
 
 
-@needs_sklearn
 def test_the_estimator_in_use() -> None:
     from sklearn.exceptions import ConvergenceWarning
     from sklearn.model_selection import cross_val_predict

@@ -32,7 +32,7 @@ from trueness.formats.fields import Field
 from trueness.refusals import InvalidValueError, Refusal, refusal_of
 
 pytestmark = [
-    pytest.mark.spark,
+    pytest.mark.adapters,
     pytest.mark.filterwarnings("ignore:PySpark does not yet fully support pandas:FutureWarning"),
 ]
 
@@ -111,7 +111,7 @@ def test_clusters_spread_over_partitions(session: Any) -> None:
     require_clusters(lambda some, **how: adapter.assess(some, "y", "p_*", **how), data)
 
 
-@pytest.mark.compiled
+@pytest.mark.usefixtures("compiled")
 @pytest.mark.parametrize("engine", ["portable", "compiled"])
 def test_each_engine(data: Any, engine: str) -> None:
     assert adapter.tabulate(data, "y", "p_*", engine=engine) == one_process()

@@ -26,7 +26,7 @@ from trueness.files.remote import find_remote
 from trueness.refusals import MissingLibraryError, Refusal, refusal_of
 
 pytestmark = [
-    pytest.mark.spark,
+    pytest.mark.adapters,
     pytest.mark.filterwarnings("ignore:PySpark does not yet fully support pandas:FutureWarning"),
 ]
 

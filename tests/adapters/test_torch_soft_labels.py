@@ -5,7 +5,7 @@ import pytest
 
 import trueness as tn
 
-pytestmark = pytest.mark.torch
+pytestmark = pytest.mark.adapters
 
 
 def rows(n_rows: int = 200, n_classes: int = 4) -> tuple[np.ndarray, np.ndarray]:

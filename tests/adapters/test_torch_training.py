@@ -21,8 +21,7 @@ def digits() -> Any:
 
 
 @torch_only
-@pytest.mark.lightning
-@pytest.mark.sklearn
+@pytest.mark.adapters
 @pytest.mark.filterwarnings("ignore")  # Lightning has advice on workers, loggers and checkpoints
 def test_lightning_logs_it_each_epoch_and_resumes(tmp_path: Path) -> None:
     import lightning

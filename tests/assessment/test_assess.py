@@ -110,7 +110,6 @@ class TestContainers:
             == self.WANT
         )
 
-    @pytest.mark.frames
     def test_frames(self) -> None:
         import pandas as pd
         import polars as pl
@@ -123,7 +122,6 @@ class TestContainers:
         rows = pl.DataFrame({"y": Y_TRUE, "site": SITE, "patient": self.CLUSTERS})
         assert self.same(rows["y"], pl.DataFrame(Y_PROB), rows["site"], rows["patient"])
 
-    @pytest.mark.frames
     def test_missing_names_in_frames(self) -> None:
         import pandas as pd
         import polars as pl

@@ -52,7 +52,6 @@ def test_the_best_of_a_data_set_is_bold_and_a_missing_cell_is_empty() -> None:
     assert str(FOUND).count("VCE(plain) - VCE(sharp)") >= 1
 
 
-@pytest.mark.frames
 def test_the_frame_has_one_row_for_each_cell() -> None:
     frame = FOUND.to_frame()
     assert list(zip(frame["model"], frame["data_set"], strict=True)) == list(PREDICTIONS)

@@ -11,8 +11,6 @@ from comparison_data import EF, GOOD, METRICS, MODELS, RESULT, SHARP, Y_TRUE, as
 
 import trueness as tn
 
-pytestmark = pytest.mark.simulation
-
 
 class TestDifferences:
     def test_models_that_hardly_differ(self) -> None:

@@ -10,8 +10,6 @@ from comparison_data import EF, GOOD, MODELS, RESULT, SHARP, Y_TRUE, assert_same
 
 import trueness as tn
 
-pytestmark = pytest.mark.simulation
-
 
 class TestBatches:
     @pytest.mark.parametrize("cuts", [(0, 1500), (0, 1, 700, 1500), tuple(range(0, 1501, 150))])

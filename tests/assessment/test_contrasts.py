@@ -10,8 +10,6 @@ from comparison_data import EF
 import trueness as tn
 from trueness.assessment import _contrasts
 
-pytestmark = pytest.mark.simulation
-
 
 def merged(truth: np.ndarray, rng: np.random.Generator) -> np.ndarray:
     """A calibrated model with less information: in half of the rows it does not separate the last two classes."""
@@ -100,6 +98,7 @@ def test_equal_models_are_called_different_in_a_twentieth_of_runs(
     assert called["together"] <= 0.065 + 4 * math.sqrt(0.065 * 0.935 / RUNS)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("key", ["vce", "net", "ece", "rce", "rce_w1"])
 @pytest.mark.parametrize(
     ("alpha", "n_rows", "a", "b"),

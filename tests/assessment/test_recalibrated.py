@@ -149,7 +149,6 @@ def test_flat_numbers_are_those_of_the_comparison_and_of_what_was_fitted() -> No
     assert numbers == found.comparison.flat("x/") | own
 
 
-@pytest.mark.plots
 def test_the_picture_shows_both() -> None:
     drawn = tn.compare_recalibration(Y_TRUE, SHARP, resamples=19).plot()
     words = [text.get_text().partition(":")[0] for text in drawn.ax_.get_legend().get_texts()]

@@ -112,7 +112,6 @@ def test_without_a_library_of_frames_the_frame_is_a_dict(monkeypatch: pytest.Mon
     assert list(found) == list(read(RESULT.to_csv("bins"))[0])
 
 
-@pytest.mark.frames
 @pytest.mark.parametrize("library", ["pandas", "polars"])
 def test_frames_of_the_library_that_is_there(library: str, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("trueness._cells.FRAMES", (library,))
@@ -131,8 +130,6 @@ def test_an_unknown_table_is_refused() -> None:
 
 
 class TestCommand:
-    pytestmark = pytest.mark.cli
-
     def files(self, folder: Path) -> list[str]:
         for name, y_prob in (("plain", Y_PROB), ("sharp", SHARP)):
             np.savez(folder / f"{name}.npz", y_true=Y_TRUE, y_prob=y_prob)

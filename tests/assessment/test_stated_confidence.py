@@ -246,7 +246,6 @@ def stated_rows(n: int, shift: float, rng: np.random.Generator) -> Rows:
     return (rng.random(n) < stated - shift).astype(int), stated
 
 
-@pytest.mark.simulation
 class TestOperatingCharacteristics:
     def test_calibrated(self) -> None:
         """N = 300, 300 runs: ECE p ≤ .05 in .02 to .09, its interval covers 0 in at least .93."""

@@ -103,7 +103,6 @@ class TestClassesAndEvents:
         with pytest.raises(InvalidValueError, match="select one"):
             tn.sweep_bins(table)
 
-    @pytest.mark.plots
     def test_picture_names_the_metric(self) -> None:
         display = tn.sweep_bins(self.BY_CLASS, [5, 10]).plot()
         assert display.ax_.get_ylabel() == "classwise ECE"

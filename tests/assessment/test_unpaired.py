@@ -119,7 +119,6 @@ class TestCompareTables:
         with pytest.raises(error, match=cause):
             tn.compare_tables(tables)
 
-    @pytest.mark.simulation
     def test_size_and_coverage(self) -> None:
         """Two halves of the same population: 5 % at most are called different, with four errors of 80 runs."""
         runs, seeds, rejected, covered = 80, np.random.default_rng(6), [], []

@@ -150,7 +150,7 @@ def test_bins_that_depend_on_votes_are_refused() -> None:
         tn.assess_votes([0], [[1, 1]], bins=tn.EqualMass(2))
 
 
-@pytest.mark.simulation
+@pytest.mark.slow
 class TestSimulations:
     def test_calibrated_shares_and_held_out_votes(self) -> None:
         """n = 10, 40 000 rows: VCE of shares .145 to .165, against held-out votes below .012."""

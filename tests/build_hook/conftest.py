@@ -80,8 +80,3 @@ def fake_compiler() -> Callable[..., Path]:
         return path
 
     return make
-
-
-@pytest.fixture(autouse=True)
-def _zig_cache(zig_cache: None) -> None:
-    """The tests here may all run ziglang."""

@@ -121,7 +121,7 @@ def test_this_processor_has_the_level_that_the_kernel_reports(x86_program: Path)
     assert level(x86_program) == (4 if v4 else 3 if v3 else 2 if v2 else 0)
 
 
-@pytest.mark.emulation
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("processor", "expected"), [("core2duo", 0), ("Nehalem", 2), ("SandyBridge", 2), ("Haswell", 3)]
 )
@@ -129,7 +129,7 @@ def test_emulated_processors(processor: str, expected: int, x86_program: Path) -
     assert level("qemu-x86_64", "-cpu", processor, x86_program) == expected
 
 
-@pytest.mark.emulation
+@pytest.mark.slow
 def test_an_emulated_arm_processor(tmp_path: Path) -> None:
     program = zig_cc(PROGRAM, "aarch64-linux-musl", tmp_path / "level", "-static", "-nostdlib")
     assert level("qemu-aarch64", program) == 1

@@ -6,13 +6,10 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
-import pytest
 from command_process import run
 
 import trueness as tn
 from trueness.cli import main
-
-pytestmark = pytest.mark.cli
 
 
 def test_the_result_equals_that_of_the_library(files: Path, tmp_path: Path) -> None:

@@ -5,12 +5,9 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
-import pytest
 
 import trueness as tn
 from trueness.cli import main
-
-pytestmark = pytest.mark.cli
 
 N = 900
 Y_TRUE, Y_PROB = tn.simulate.calibrated(N, [1.0] * 3, rng=0)

@@ -11,8 +11,6 @@ from command_process import run
 import trueness as tn
 from trueness.cli import main
 
-pytestmark = pytest.mark.cli
-
 
 def test_the_comparison_equals_that_of_the_library(files: Path, tmp_path: Path) -> None:
     ended = run(

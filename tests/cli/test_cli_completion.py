@@ -13,8 +13,6 @@ from command_process import run
 from trueness.cli import COMMANDS, main
 from trueness.cli.completion import SHELLS
 
-pytestmark = pytest.mark.cli
-
 
 @pytest.fixture(scope="module")
 def bash_script() -> str:

@@ -14,8 +14,6 @@ from trueness.cli import main
 from trueness.cli.vocabulary import COMMAND as COMMAND_TERMS
 from trueness.refusals import InvalidValueError
 
-pytestmark = pytest.mark.cli
-
 
 @pytest.mark.parametrize(
     ("given", "cause", "remedy"),

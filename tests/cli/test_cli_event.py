@@ -10,8 +10,6 @@ import pytest
 import trueness as tn
 from trueness.cli import main
 
-pytestmark = pytest.mark.cli
-
 NAMES = ["cat", "dog", "elk"]
 OPTIONS = ["--label", "label", "--probs", "cat,dog,elk", "--classes", "columns", "--resamples", "99"]
 

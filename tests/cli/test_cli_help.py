@@ -24,8 +24,6 @@ def examples(name: str) -> list[str]:
 EXAMPLES = [(name, line) for name in COMMANDS if name != "reproduce" for line in examples(name)]
 
 
-@pytest.mark.cli
-@pytest.mark.plots
 @pytest.mark.parametrize(("name", "line"), EXAMPLES)
 def test_the_examples_of_the_help_run(files: Path, tmp_path: Path, name: str, line: str) -> None:
     for file in files.iterdir():
@@ -67,7 +65,6 @@ def test_the_package_can_be_run():
     assert run.stdout == f"trueness {tn.__version__}\n"
 
 
-@pytest.mark.cli
 def test_the_page_about_files_can_be_followed(tmp_path: Path) -> None:
     """Every command of docs/guide/files.md, in order, in one folder; lines under a command are part of its output."""
     page = Path(__file__).parents[2].joinpath("docs", "guide", "files.md").read_text(encoding="utf-8")

@@ -15,8 +15,6 @@ from trueness.cli import main
 from trueness.files.mapped_arrays import array_in
 from trueness.table.tables import Tables
 
-pytestmark = pytest.mark.cli
-
 N, C, H, W = 8, 3, 12, 10
 Y_TRUE, Y_PROB = tn.simulate.calibrated(N * H * W, [1.0] * C, rng=0)
 LABELS = Y_TRUE.reshape(N, H, W)

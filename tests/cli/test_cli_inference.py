@@ -7,8 +7,6 @@ import pytest
 
 from trueness.cli import main
 
-pytestmark = pytest.mark.cli
-
 
 @pytest.mark.parametrize("options", ["--resamples 0", "--resamples -3", "--level 3", "--level nan"])
 def test_impossible_levels_and_resamples(npz: str, options: str, capsys: Any) -> None:

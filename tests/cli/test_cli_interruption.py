@@ -10,9 +10,6 @@ from command_process import COMMAND
 
 from trueness.cli import main
 
-pytestmark = pytest.mark.cli
-
-
 CSV = b"y,p_0,p_1\n", b"0,0.5,0.5\n"
 JSON_LINES = b"", b'{"y": 0, "p": [0.5, 0.5]}\n'
 

@@ -11,8 +11,6 @@ import trueness as tn
 from trueness import language
 from trueness.cli import main
 
-pytestmark = pytest.mark.cli
-
 STATED = ("--stated-confidence", "confidence", "--correct", "grade")
 PLAIN = LOGS / "plain"
 

@@ -16,8 +16,6 @@ import trueness as tn
 from trueness.cli import main
 from trueness.table import Tables
 
-pytestmark = [pytest.mark.cli, pytest.mark.images]
-
 N_CLASSES = 3
 
 

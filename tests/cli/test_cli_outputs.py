@@ -14,8 +14,6 @@ from trueness._atomic_write import atomic_file, write_text
 from trueness.cli import main
 from trueness.files import check_outputs
 
-pytestmark = pytest.mark.cli
-
 
 @pytest.fixture(scope="module")
 def tables(tmp_path_factory: pytest.TempPathFactory) -> Path:

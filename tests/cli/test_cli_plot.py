@@ -9,8 +9,6 @@ import pytest
 import trueness as tn
 from trueness.cli import main
 
-pytestmark = [pytest.mark.cli, pytest.mark.plots]
-
 BEGINNINGS = {"png": b"\x89PNG", "svg": b"<?xml", "pdf": b"%PDF"}
 
 

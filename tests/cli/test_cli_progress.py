@@ -10,8 +10,6 @@ import pytest
 
 from trueness.cli import main
 
-pytestmark = pytest.mark.cli
-
 
 @pytest.mark.parametrize(("options", "passes"), [([], 1), (["--equal-mass", "4", "--exact"], 2)])
 def test_progress_counts_the_bytes_of_every_pass(

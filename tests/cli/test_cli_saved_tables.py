@@ -10,8 +10,6 @@ import pytest
 from trueness.cli import main
 from trueness.files import load_tables
 
-pytestmark = pytest.mark.cli
-
 
 @pytest.mark.parametrize(
     ("options", "cause"),

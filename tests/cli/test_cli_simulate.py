@@ -10,8 +10,6 @@ import trueness as tn
 from trueness.cli import main
 from trueness.files import load_tables
 
-pytestmark = pytest.mark.cli
-
 
 @pytest.mark.parametrize("ending", ["parquet", "arrow", "csv", "tsv.gz", "jsonl.zst", "npz"])
 def test_the_rows_are_those_of_the_library(tmp_path: Path, ending: str) -> None:

@@ -13,8 +13,6 @@ from logs import HELM, LOGS, samples
 import trueness as tn
 from trueness.cli import main
 
-pytestmark = pytest.mark.cli
-
 PLAIN = LOGS / "plain"
 STATED = (PLAIN / "stated.csv", "--stated-confidence", "confidence", "--correct", "grade", "--percent")
 VOTES = (PLAIN / "votes.csv", "--votes", "A,B,C,D", "--label", "answer")
@@ -101,7 +99,6 @@ def test_tables_of_logs(arguments: tuple[Any, ...], kind: str, tmp_path: Path) -
         assert float(found["VCE"][column]) == content["vce"]["value"]
 
 
-@pytest.mark.plots
 @pytest.mark.parametrize(
     "arguments", [(samples("ex_arc"),), STATED, TOKENS], ids=["options", "stated", "tokens"]
 )
@@ -110,7 +107,6 @@ def test_pictures_of_logs(arguments: tuple[Any, ...], tmp_path: Path) -> None:
     assert (tmp_path / "x.png").read_bytes().startswith(b"\x89PNG")
 
 
-@pytest.mark.plots
 def test_the_picture_of_an_event(rows: Path, tmp_path: Path) -> None:
     run(rows, "--event", "top", "--plot", tmp_path / "x.svg")
     assert "observed frequency" in (tmp_path / "x.svg").read_text(encoding="utf-8")

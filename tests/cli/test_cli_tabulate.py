@@ -10,8 +10,6 @@ import pytest
 import trueness as tn
 from trueness.cli import main
 
-pytestmark = pytest.mark.cli
-
 
 def test_a_grid_that_is_too_coarse_for_a_confident_model(tmp_path: Path, capsys: Any) -> None:
     y_true, y_prob = tn.simulate.calibrated(2000, [5, 1, 1], rng=0)

@@ -115,7 +115,6 @@ def test_blocks_do_not_matter() -> None:
     assert found.reading.seen.all()
 
 
-@pytest.mark.frames
 def test_frames_names_and_logits_are_read_as_everywhere() -> None:
     import pandas as pd
 

@@ -8,7 +8,7 @@ import trueness as tn
 from trueness.conventions.assignments import torch_linspace
 
 
-@pytest.mark.torch
+@pytest.mark.adapters
 @pytest.mark.parametrize("dtype", ["float64", "float32"])
 def test_edges_are_those_of_torch(dtype: str) -> None:
     import torch

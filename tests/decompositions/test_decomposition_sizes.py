@@ -7,11 +7,10 @@ import pytest
 
 import trueness as tn
 
-pytestmark = pytest.mark.simulation
-
 RUNS = 300
 
 
+@pytest.mark.slow
 def test_sizes_and_noise_floors_of_an_event() -> None:
     names = ("smooth", "corp", "corp log", "brier", "log")
     rejected, apart = dict.fromkeys(names, 0), {name: [] for name in names}

@@ -38,7 +38,6 @@ def test_best_temperature_of_T() -> None:
     assert tn.temperature_step(tn.tabulate(T_LABELS, T_PROBS)) == exactly(1.551043879599)
 
 
-@pytest.mark.reproduction
 def test_best_temperature_against_scipy() -> None:
     from scipy.optimize import minimize_scalar
 

@@ -16,8 +16,6 @@ from trueness.files._bad_rows import without_bad_rows
 from trueness.files.batches import Batch
 from trueness.refusals import Refusal
 
-pytestmark = pytest.mark.cli
-
 BAD_CSV = {
     "sum": ("1,0.25,0.7", r"the prediction sums to 0.95", "sum-not-1"),
     "range": ("1,-0.5,1.5", "-0.5 in class 0", "outside-range"),

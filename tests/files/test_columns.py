@@ -12,8 +12,6 @@ import trueness as tn
 from trueness.cli import main
 from trueness.files import load_tables
 
-pytestmark = pytest.mark.cli
-
 
 class TestRefusedColumns:
     def test_a_missing_column_has_a_nearest_name(self, tmp_path: Path) -> None:

@@ -16,8 +16,6 @@ from trueness.cli import main
 from trueness.files import Plan, Request, RowOptions, Source, find_inputs, load_tables, sum_source
 from trueness.refusals import Refusal
 
-pytestmark = pytest.mark.cli
-
 WITHOUT_PRIVILEGE = """
 import ctypes, os, sys
 prctl, PR_CAPBSET_DROP = ctypes.CDLL(None).prctl, 24

@@ -16,8 +16,6 @@ from reading import EXPECTED, run
 import trueness as tn
 from trueness.cli import main
 
-pytestmark = pytest.mark.cli
-
 
 class TestReadOnce:
     """A path whose bytes are gone once they are read gives the table of the file; real pipes in real processes."""

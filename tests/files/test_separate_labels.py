@@ -5,12 +5,9 @@ from typing import Any
 
 import numpy as np
 import predictions as same
-import pytest
 from reading import EXPECTED, tables
 
 from trueness.cli import main
-
-pytestmark = pytest.mark.cli
 
 ORDER = np.random.default_rng(1).permutation(same.N_ROWS)
 IDS = [f"case {number}" for number in range(same.N_ROWS)]

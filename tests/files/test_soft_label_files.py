@@ -46,8 +46,6 @@ def write(folder: Path) -> None:
     np.savez(folder / "arrays.npz", y_true=SHARES, y_prob=Y_PROB)
 
 
-@pytest.mark.cli
-@pytest.mark.frames
 @pytest.mark.parametrize("file", FILES)
 def test_every_layout_gives_the_table_of_arrays(file: str, tmp_path: Path) -> None:
     write(tmp_path)
@@ -57,8 +55,6 @@ def test_every_layout_gives_the_table_of_arrays(file: str, tmp_path: Path) -> No
     assert tn.CalibrationTable.load(tmp_path / "table.json") == tn.tabulate(SHARES, Y_PROB, soft_labels=True)
 
 
-@pytest.mark.cli
-@pytest.mark.frames
 def test_the_command_assesses_soft_labels(tmp_path: Path) -> None:
     write(tmp_path)
     columns = ("--label", "s_*", "--probs", "p_*", "--soft-labels")
@@ -70,8 +66,6 @@ def test_the_command_assesses_soft_labels(tmp_path: Path) -> None:
     assert "soft-labels" in [caution["code"] for caution in content["warnings"]]
 
 
-@pytest.mark.cli
-@pytest.mark.frames
 def test_bad_soft_labels_of_files_are_refused_or_skipped(tmp_path: Path) -> None:
     data = frame()
     data.loc[4, "s_cat"] = 2.0
@@ -102,7 +96,7 @@ def test_bad_soft_labels_of_files_are_refused_or_skipped(tmp_path: Path) -> None
     assert "end in" in ended.stderr
 
 
-@pytest.mark.dask
+@pytest.mark.adapters
 def test_dask_gives_the_table_of_one_process() -> None:
     import dask.dataframe as dd
 
@@ -115,7 +109,7 @@ def test_dask_gives_the_table_of_one_process() -> None:
     assert result.p_value == tn.assess(SHARES, Y_PROB, soft_labels=True).p_value
 
 
-@pytest.mark.spark
+@pytest.mark.adapters
 @pytest.mark.filterwarnings("ignore:PySpark does not yet fully support pandas:FutureWarning")
 def test_spark_gives_the_table_of_one_process() -> None:
     from partitioned import spark_session

@@ -7,8 +7,6 @@ import pytest
 
 from trueness.files.source import read_ahead
 
-pytestmark = pytest.mark.cli
-
 
 def test_a_thread_that_reads_ahead_ends_with_its_reader() -> None:
     made: list[int] = []

@@ -13,8 +13,6 @@ from trueness.cli import main
 from trueness.files import Plan, Request, RowOptions, Source, find_inputs, load_tables, sum_source
 from trueness.refusals import Refusal
 
-pytestmark = pytest.mark.cli
-
 
 class TestGroupsAndWeights:
     def test_weights_that_are_0_in_a_whole_batch(
@@ -150,7 +148,7 @@ class TestBins:
             sum_source(source, Plan.of(bins=tn.EqualMass(3), exact=True))
 
 
-@pytest.mark.parametrize("engine", ["auto", "portable", pytest.param("compiled", marks=pytest.mark.compiled)])
+@pytest.mark.parametrize("engine", ["auto", "portable", "compiled"])
 def test_neither_batches_nor_the_engine_change_a_bit(
     parquet: Path, engine: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:

@@ -14,8 +14,6 @@ from trueness.cli import main
 from trueness.files import Request, RowOptions, Source, find_inputs, load_tables, parse_condition
 from trueness.refusals import Refusal
 
-pytestmark = pytest.mark.cli
-
 
 def _write_ids(path: Path, ids: list[int]) -> None:
     """A row for each id."""

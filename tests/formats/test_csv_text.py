@@ -12,8 +12,6 @@ from reading import MEGABYTE, csv, message, refused, summed
 
 from trueness.cli import main
 
-pytestmark = pytest.mark.cli
-
 SITED = [f"{number % 2},0.25,0.75,site {number % 3}" for number in range(20_000)]
 
 
@@ -32,7 +30,7 @@ class TestStrayQuotes:
     @pytest.mark.parametrize("row", [1, 101, 20_000])
     @pytest.mark.parametrize("block", [2**10, 2**20])
     @pytest.mark.parametrize("skip", [False, True])
-    def test_the_row_where_it_began_is_named(  # noqa: PLR0917  every argument is a parameter of the test
+    def test_the_row_where_it_began_is_named(
         self, tmp_path: Path, stray: str, row: int, block: int, skip: bool, monkeypatch: pytest.MonkeyPatch
     ) -> None:
         monkeypatch.setattr("trueness.formats._text_stream.BLOCK_BYTES", block)

@@ -9,8 +9,6 @@ import pytest
 
 from trueness.files import Plan, Request, RowOptions, Source, find_inputs, sum_source
 
-pytestmark = pytest.mark.cli
-
 
 class TestFiles:
     def test_an_empty_file_among_others_is_reported(self, tmp_path: Path) -> None:
@@ -26,7 +24,9 @@ class TestFiles:
         assert printed == [f"{tmp_path / 'a.parquet'} holds no rows"]
 
 
-@pytest.mark.parametrize("seed", range(6))
+@pytest.mark.parametrize(
+    "seed", [0, 1, *(pytest.param(seed, marks=pytest.mark.slow) for seed in range(2, 6))]
+)
 @pytest.mark.parametrize("ending", ["parquet", "arrow", "arrows", "npz", "csv", "jsonl"])
 def test_bytes_changed_at_random_end_in_an_answer_or_a_refusal(
     tmp_path: Path, ending: str, seed: int

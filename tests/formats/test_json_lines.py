@@ -9,8 +9,6 @@ from reading import refused, summed
 
 import trueness as tn
 
-pytestmark = pytest.mark.cli
-
 
 @pytest.mark.parametrize(
     ("line", "expected"),

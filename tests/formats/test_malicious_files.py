@@ -13,8 +13,6 @@ from reading import MEGABYTE, message, peak_of
 
 from trueness.files import Plan, Request, RowOptions, Source, find_inputs, load_tables, sum_source
 
-pytestmark = pytest.mark.cli
-
 
 def npy(shape: Any, descr: Any = "<f8", data: bytes = b"", order: bool = False) -> bytes:
     """The bytes of an array whose header may be wrong."""
@@ -145,7 +143,9 @@ def write_long_texts(path: Path) -> None:
                 file.write(f'{{"y": {row % 2}, "p": [0.25, 0.75], "text": "{text}", "name": "{name}"}}\n')
 
 
-@pytest.fixture(scope="module", params=["parquet", "csv.gz", "jsonl.gz"])
+@pytest.fixture(
+    scope="module", params=["parquet", "csv.gz", pytest.param("jsonl.gz", marks=pytest.mark.slow)]
+)
 def long_texts(request: Any, tmp_path_factory: pytest.TempPathFactory) -> Path:
     path = tmp_path_factory.mktemp("long") / f"x.{request.param}"
     write_long_texts(path)

@@ -12,8 +12,6 @@ from trueness.cli import main
 from trueness.formats import TextLayout
 from trueness.formats._text_layout import detect_delimiter
 
-pytestmark = [pytest.mark.cli, pytest.mark.frames]
-
 OPTIONS = ["--probs", "p_*", "--classes", "index"]
 
 

@@ -13,8 +13,6 @@ from trueness.formats.json_stream import json_lines, load_document
 from trueness.formats.zip_members import DEFLATED, STORED, ZSTANDARD, open_zip
 from trueness.refusals import Refusal
 
-pytestmark = pytest.mark.cli
-
 CONTENT = b'{"a": 1}' * 100
 
 

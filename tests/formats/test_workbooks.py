@@ -5,12 +5,9 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
-import pytest
 from reading import all_tables, refused, summed, tables
 
 import trueness as tn
-
-pytestmark = [pytest.mark.cli, pytest.mark.excel, pytest.mark.frames]
 
 Y_TRUE = np.array([0, 1, 2, 1] * 700)
 Y_PROB = np.tile([[0.5, 0.25, 0.25], [0.125, 0.75, 0.125], [0, 0, 1], [0.25, 0.375, 0.375]], (700, 1))

@@ -10,8 +10,6 @@ import trueness as tn
 from trueness.inference._bias import fitted_bias, most_likely_beta
 from trueness.inference.null import NullBins
 
-pytestmark = pytest.mark.simulation
-
 
 class TestBias:
     @pytest.mark.parametrize("exponent", [0.5, 1.0, 1.8])

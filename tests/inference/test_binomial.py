@@ -9,7 +9,6 @@ import pytest
 from trueness.inference.binomial import absolute_deviation, frequency_band, standardised_gap
 
 
-@pytest.mark.sklearn
 def test_frequency_bands_are_the_binomial_quantiles():
     from scipy.stats import binom
 

@@ -10,7 +10,6 @@ from trueness.inference.bootstrap_weights import SLOTS, poisson_weights, stream_
 from trueness.rows.clusters import clusters_of_rows, identity, row_identities, scramble, stream_words
 
 
-@pytest.mark.simulation
 class TestPoissonWeights:
     def test_the_table_of_weights(self) -> None:
         """65536 slots, mean and variance exactly 1, every share within 2 slots and a bit of Poisson(1)."""

@@ -22,7 +22,6 @@ def test_ends():
     assert math.isnan(chi_square_tail(math.nan, 3))
 
 
-@pytest.mark.reproduction
 def test_against_scipy():
     from scipy.special import gammaincc
 

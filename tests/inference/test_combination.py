@@ -8,8 +8,6 @@ import pytest
 
 from trueness.inference.combination import combined_p_value
 
-pytestmark = pytest.mark.simulation
-
 
 class TestCombination:
     """One p-value for several tests of the same rows."""
@@ -48,7 +46,6 @@ class TestCombination:
                 combined_p_value(p.tolist()), rel=1e-12
             )
 
-    @pytest.mark.simulation
     @pytest.mark.parametrize("correlation", [0.0, 0.5, 0.9])
     def test_size_whatever_the_dependence(self, correlation: float) -> None:
         """Six normal tests with a common part: at 5 % between .03 and .06, less and plus four errors of 20 000 runs."""

@@ -6,8 +6,6 @@ import pytest
 
 from trueness.inference.corrections import benjamini_hochberg, holm
 
-pytestmark = pytest.mark.simulation
-
 
 class TestCorrections:
     CASES = ([0.01], [0.01, 0.04, 0.03], [0.5, 0.5], [1.0, 0.001, 0.9, 0.02, 0.02], [0.2, 0.1, 0.05, 0.6])

@@ -16,8 +16,6 @@ from trueness.inference._bias import fitted_bias, most_likely_beta
 from trueness.inference.estimates import ResampledTable
 from trueness.inference.null import NullBins
 
-pytestmark = pytest.mark.simulation
-
 A_ROWS = [[0.9, 0.1]] * 10
 
 

@@ -32,7 +32,6 @@ def bootstrap_p_values(
     return np.array(found), np.array(covers)
 
 
-@pytest.mark.simulation
 @pytest.mark.parametrize("sizes", [(1,) * 5, (1,) * 10, (1,) * 30, tuple(range(1, 13)), (40, *(5,) * 20)])
 def test_p_values_of_few_clusters_are_not_too_small(sizes: tuple[int, ...]) -> None:
     """P(p ≤ a) ≤ a for a = .05, .01 and .001, plus four standard errors.

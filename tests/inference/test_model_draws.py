@@ -10,8 +10,6 @@ import trueness as tn
 from trueness.inference.model_draws import SHARE_OF_ERROR, ModelDraws, simulation_error
 from trueness.inference.null import NullBins, Resamples, multinomial_frequencies, resample
 
-pytestmark = pytest.mark.simulation
-
 SEED = [4, 0]
 
 

@@ -14,8 +14,6 @@ from trueness.inference.normal import (
     normal_quantile,
 )
 
-pytestmark = pytest.mark.simulation
-
 
 class TestNormal:
     def test_erf(self) -> None:

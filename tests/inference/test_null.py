@@ -9,8 +9,6 @@ import pytest
 import trueness as tn
 from trueness.inference.null import NullBins, multinomial_frequencies, p_value, resample
 
-pytestmark = pytest.mark.simulation
-
 EF = tn.EqualMass(10)
 
 

@@ -13,8 +13,6 @@ import pytest
 
 import trueness as tn
 
-pytestmark = pytest.mark.simulation
-
 EF = tn.EqualMass(10)
 
 

@@ -10,8 +10,6 @@ from trueness.inference.estimates import ResampledTable
 from trueness.inference.null import multinomial_frequencies
 from trueness.inference.ranked_errors import _mean_sizes, debiased_ranked_error
 
-pytestmark = pytest.mark.simulation
-
 Y_TRUE, Y_PROB = tn.simulate.calibrated(400, [1.0] * 4, rng=6)
 RAGGED = [row.tolist() for row in Y_PROB]
 DISTANCES = ("tv", "w1")

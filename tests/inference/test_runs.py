@@ -130,7 +130,6 @@ def test_the_ends_of_the_incomplete_beta_function():
     assert incomplete_beta(0.3, 2, 3) == pytest.approx(1 - incomplete_beta(0.7, 3, 2))
 
 
-@pytest.mark.reproduction
 def test_student_against_scipy():
     from scipy.stats import t
 
@@ -140,7 +139,6 @@ def test_student_against_scipy():
             assert student_tail(value, degrees) == pytest.approx(2 * t.sf(value, degrees), rel=1e-10)
 
 
-@pytest.mark.simulation
 @pytest.mark.parametrize("k", [2, 4])
 @pytest.mark.parametrize("between", [0.0, 0.5, 2.0])
 def test_the_interval_of_the_mean_covers_new_seeds_and_rows(k, between):
@@ -162,7 +160,6 @@ def test_the_interval_of_the_mean_covers_new_seeds_and_rows(k, between):
     assert unclipped == pytest.approx(between**2, abs=0.02 + 0.1 * between**2)
 
 
-@pytest.mark.simulation
 @pytest.mark.parametrize("sizes", [(2, 2), (3, 3), (2, 5)], ids=str)
 @pytest.mark.parametrize("ratio", [1.0, 0.2, 20.0])
 def test_the_difference_of_two_models_holds_its_level(sizes, ratio):

@@ -91,7 +91,7 @@ def least_size(noise: np.ndarray, level: float) -> float:
     return high
 
 
-@pytest.mark.simulation
+@pytest.mark.slow
 @pytest.mark.parametrize(("resamples", "level"), [(99, 1e-3), (999, 1e-4)])
 @pytest.mark.parametrize("name", NOISES)
 def test_p_values_are_not_too_small(name: str, resamples: int, level: float) -> None:

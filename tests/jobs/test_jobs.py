@@ -30,7 +30,7 @@ MISSING = {
     "spreadsheet.py": "predicted class with its confidence, and 86,27 %: issue 54",
     "evaluation_logs.sh": "evaluation logs of two models are compared: issue 54",
 }
-MARKS = {"pytorch_loop.py": [pytest.mark.torch, pytest.mark.sklearn]} | {
+MARKS = {"pytorch_loop.py": [pytest.mark.adapters]} | {
     name: [pytest.mark.xfail(reason=reason, raises=AssertionError, strict=True)]
     for name, reason in MISSING.items()
 }

@@ -29,7 +29,7 @@ def _best_level() -> Iterator[None]:
 
 
 @pytest.fixture(scope="session")
-def compilers(zig_cache: None) -> dict[str, Any]:
+def compilers() -> dict[str, Any]:
     import hatch_build
 
     zig = (sys.executable, "-m", "ziglang", "cc")

@@ -23,7 +23,7 @@ from trueness.tabulation import tabulate_rows
 from trueness.tabulation.compiled import library as library_module
 from trueness.tabulation.compiled.library import Library, known_answer, require_library
 
-pytestmark = pytest.mark.compiled
+pytestmark = pytest.mark.usefixtures("compiled")
 
 ROOT = Path(__file__).parents[2]
 CLASSES = [*range(2, 21), 33, 100, 257]
@@ -122,7 +122,6 @@ class TestThisLibrary:
 
 
 @pytest.mark.build
-@pytest.mark.gcc
 @pytest.mark.parametrize(
     ("compiler", "optimisation"),
     [("gcc", "-O1"), ("gcc", "-O2"), ("gcc", "-O3"), ("clang", "-Os"), ("clang", "-O3")],
@@ -153,7 +152,6 @@ def test_every_build_gives_the_same(
 
 
 @pytest.mark.build
-@pytest.mark.gcc
 def test_products_that_are_not_rounded_would_be_found(
     compilers: dict[str, Any], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -172,7 +170,8 @@ def test_products_that_are_not_rounded_would_be_found(
         assert (answer == library_module.KNOWN_ANSWER) == (level == 2)
 
 
-@pytest.mark.emulation
+@pytest.mark.build
+@pytest.mark.slow
 def test_an_emulated_arm_processor_gives_the_same_bytes(driver: Any) -> None:
     """Vectors of NEON are as long as those of x86-64-v2: even groups of bad rows are the same."""
     import hatch_build

@@ -12,7 +12,7 @@ from kernel_jobs import KernelJob, kernel_job, nasty_jobs, specs_of
 
 from trueness.tabulation.compiled.library import require_library
 
-pytestmark = pytest.mark.compiled
+pytestmark = pytest.mark.usefixtures("compiled")
 
 CLASSES = [*range(2, 21), 31, 33, 64, 100, 257]
 HERE = Path(__file__).parent
@@ -32,7 +32,6 @@ SANITIZERS = (
 
 
 @pytest.mark.build
-@pytest.mark.gcc
 def test_sanitizers_report_nothing(driver: Any) -> None:
     """Of gcc. One test, since building takes longest: first, what they must find; then all instruction sets."""
     import hatch_build

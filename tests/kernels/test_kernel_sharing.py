@@ -16,7 +16,6 @@ UNORDERED = [
 
 
 @pytest.mark.build
-@pytest.mark.gcc
 def test_no_race(tmp_path: Path) -> None:
     """By gcc's sanitizer; first, what it must find."""
     import hatch_build

@@ -10,8 +10,6 @@ from logs import EXPECTED, LOGS, equal, inspect_header, inspect_sample, tokens, 
 from trueness.language import Options, Statements, Votes, read_inspect
 from trueness.refusals import Refusal
 
-pytestmark = pytest.mark.cli
-
 INSPECT = LOGS / "inspect"
 
 

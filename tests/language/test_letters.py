@@ -56,7 +56,6 @@ def test_a_complete_list_leaves_nothing_for_missing_options() -> None:
     np.testing.assert_allclose(found.prob, [0.75, 0.25, 0, 0], atol=1e-12)
 
 
-@pytest.mark.simulation
 def test_the_net_gap_of_the_whole_distribution_lies_between_the_two_readings() -> None:
     """Four letters with two tokens each, sharpened by 1.4, and 300 words with a tenth of the probability; k = 20."""
     import trueness as tn

@@ -12,8 +12,6 @@ from trueness.language import read_lm_eval
 from trueness.language.normalisation import scores_of, softmax
 from trueness.refusals import Refusal
 
-pytestmark = pytest.mark.cli
-
 
 def read(folder: Path, *lines: Any, name: str = f"samples_t_{DATE}.jsonl", **options: Any) -> Any:
     return read_lm_eval(write_lines(folder / name, lines), **options)

@@ -11,8 +11,6 @@ from logs import EXPECTED, HELM, HLE, LABELS, LOGS, OPENAI, lm_eval_line, sample
 from trueness.language import Options, Votes, read, read_helm, read_hle, read_openai, recognise
 from trueness.refusals import Refusal
 
-pytestmark = pytest.mark.cli
-
 
 def request(name: str = "r1", answer: str = "A", listed: Any = None, **more: Any) -> dict[str, Any]:
     content = [{"token": answer, "logprob": -0.1, "top_logprobs": listed or tokens(A=0.6, B=0.3)}]

@@ -17,8 +17,6 @@ from trueness.monitoring.reference import DriftBets
 from trueness.monitoring.starts import Evidence
 from trueness.monitoring.watched import Watched, as_watched
 
-pytestmark = pytest.mark.simulation
-
 Draw = Callable[[int, np.random.Generator], tuple[Any, Any]]
 """Labels and predictions of so many rows."""
 
@@ -68,7 +66,7 @@ def test_false_alarms(n_classes: int, n_looks: int, runs: int) -> None:
         (3, 1000, 1.3, 0.02, 10, (2, 5), (4, 8)),
     ],
 )
-def test_delays(  # noqa: PLR0917
+def test_delays(
     n_classes: int,
     n_rows: int,
     exponent: float,

@@ -167,7 +167,6 @@ class TestPage:
         assert "one-label" in codes
         assert "one-label" not in [w.code for w in tn.assess(labels, rows, resamples=99).warnings]
 
-    @pytest.mark.plots
     def test_pictures_and_report(self, tmp_path: Path) -> None:
         import matplotlib.pyplot as plt
 
@@ -329,7 +328,7 @@ class TestMonitor:
             gained(Watched(first.only(3)), Watched(first), "today")
 
 
-@pytest.mark.simulation
+@pytest.mark.slow
 class TestSimulation:
     """Section 12.4: rows like those of TruthfulQA, five bins."""
 

@@ -11,8 +11,6 @@ from option_rows import N_OPTIONS, ROWS, Y_PROB, Y_TRUE
 import trueness as tn
 from trueness.cli import main
 
-pytestmark = pytest.mark.cli
-
 EXAMPLE = Path(__file__).parents[1] / "fixtures" / "ragged.jsonl"
 """90 rows of 2 to 5 options; an independent implementation gave the numbers below."""
 
@@ -157,7 +155,7 @@ class TestRefusals:
         assert "does not add" in message
 
 
-@pytest.mark.dask
+@pytest.mark.adapters
 def test_dask_gives_the_same_tables(tmp_path: Path) -> None:
     import dask
 

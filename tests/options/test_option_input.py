@@ -36,7 +36,6 @@ def test_scores_are_divided_by_the_sum_of_their_own_options() -> None:
     assert tn.tabulate(Y_TRUE, Y_PROB * 3, n_options=N_OPTIONS, normalize=True).isclose(TABLE, 1e-9)
 
 
-@pytest.mark.frames
 class TestFrames:
     def test_list_columns(self) -> None:
         import pandas as pd

@@ -141,7 +141,7 @@ def log_components(Q: list[Vector], R: list[Vector], delta: float) -> list[tuple
     return found
 
 
-def _all_bins(direction, size, filled, fs, ps, R, shares, delta):  # type: ignore[no-untyped-def]  # noqa: PLR0917
+def _all_bins(direction, size, filled, fs, ps, R, shares, delta):  # type: ignore[no-untyped-def]
     s = strength(lambda s: sum(shares[b] * tv(direction(ps[b], s), ps[b]) for b in filled), delta + size)
     if s is None:
         return 0.0
@@ -156,7 +156,7 @@ def _all_bins(direction, size, filled, fs, ps, R, shares, delta):  # type: ignor
     return sum(log_stake(us[b], fs[b], R[b], pair) for b, pair in zip(filled, levels, strict=True))
 
 
-def _one_bin(direction, size, f, p, R, delta):  # type: ignore[no-untyped-def]  # noqa: PLR0917
+def _one_bin(direction, size, f, p, R, delta):  # type: ignore[no-untyped-def]
     s = strength(lambda s: tv(direction(p, s), p), delta + size)
     if s is None:
         return 0.0

@@ -16,8 +16,6 @@ from trueness.partitions import file_pieces
 from trueness.partitions.files import PIECE_BYTES
 from trueness.refusals import Refusal
 
-pytestmark = pytest.mark.cli
-
 SIZES = st.lists(st.integers(0, PIECE_BYTES + 10) | st.integers(0, 1000), min_size=1, max_size=60)
 
 

@@ -10,8 +10,6 @@ from trueness import partitions
 from trueness.formats.fields import Field
 from trueness.table import GroupedTables, Tables
 
-pytestmark = pytest.mark.cli
-
 
 def part_and_work(**options: Any) -> tuple[partitions.Part, partitions.Work]:
     asked: Any = options

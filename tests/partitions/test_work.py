@@ -8,10 +8,8 @@ from trueness import partitions
 from trueness.formats.arrow import field_of, pyarrow
 from trueness.partitions import Work
 
-pytestmark = pytest.mark.cli
 
-
-@pytest.mark.parametrize("engine", ["portable", pytest.param("compiled", marks=pytest.mark.compiled)])
+@pytest.mark.parametrize("engine", ["portable", "compiled"])
 def test_a_bad_first_row_is_named_by_its_partition(engine: str) -> None:
     _, y_prob = tn.simulate.calibrated(20, [1, 1, 1], rng=0)
     y_prob[0, 0] += 0.4

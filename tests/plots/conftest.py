@@ -1,5 +1,8 @@
 """The assessment that most tests of pictures draw."""
 
+from collections.abc import Iterator
+
+import matplotlib as mpl
 import pytest
 from artists import over_confident_assessment, rare_event, wrong_classes
 
@@ -24,3 +27,10 @@ def classes() -> tn.Assessment:
 @pytest.fixture(scope="session")
 def event() -> tn.EventAssessment:
     return rare_event()
+
+
+@pytest.fixture(autouse=True)
+def _no_setting_changes() -> Iterator[None]:
+    before = dict(mpl.rcParams)
+    yield
+    assert dict(mpl.rcParams) == before

@@ -12,8 +12,6 @@ from trueness.plots import ClassDisplay, PredictedClassDisplay, pictures
 from trueness.plots.classes import class_chart, class_strip_of
 from trueness.plots.cumulative import predicted_classes_of
 
-plots = pytest.mark.plots
-
 
 class TestStrip:
     def test_lines_are_sorted_by_adjusted_p_and_have_the_numbers_of_the_class(self, classes):
@@ -70,7 +68,6 @@ class TestStrip:
         (picture,) = [it for it in pictures() if it.key == "classes"]
         assert not picture.applies(answer)
 
-    @plots
     def test_the_display_draws_a_point_for_each_class(self, classes):
         from artists import scattered
 
@@ -103,7 +100,6 @@ class TestPredictedClasses:
         names = [bar.name for bar in predicted_classes_of(answer).bars]
         assert f"{len(pooled.classes)} rarer classes" in names
 
-    @plots
     def test_the_display_draws_the_bars(self, classes):
         display = PredictedClassDisplay.from_assessment(classes, most=3)
         widths = [bar.get_width() for bar in display.ax_.patches if bar.get_height() == pytest.approx(0.66)]

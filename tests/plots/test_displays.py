@@ -12,8 +12,6 @@ import trueness as tn
 from trueness.plots import GapDisplay, RankDisplay, RankHeatMapDisplay, ReliabilityDisplay
 from trueness.plots.table_estimates import TableEstimates
 
-plots = pytest.mark.plots
-
 
 def assert_same_data(ours, theirs):
     """Equal in every field; of an estimate, which holds more than is drawn, the debiased value."""
@@ -27,7 +25,6 @@ def assert_same_data(ours, theirs):
             np.testing.assert_array_equal(mine, other)
 
 
-@plots
 class TestWhereItIsDrawn:
     DISPLAYS = (ReliabilityDisplay, GapDisplay, RankDisplay, RankHeatMapDisplay)
 

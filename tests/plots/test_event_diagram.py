@@ -13,8 +13,6 @@ from trueness.plots.event.axis import ProbabilityAxis
 from trueness.plots.event.data import ODDS_BINS, diagram_of, event_diagram_of, is_rare
 from trueness.plots.event.differences import differences_of
 
-plots = pytest.mark.plots
-
 
 class TestLinear:
     def test_points_are_the_bins_of_ece_with_the_exact_band(self):
@@ -28,7 +26,6 @@ class TestLinear:
         assert r.axis == ProbabilityAxis(0.0, 1.0, False)
         assert (r.y < r.low).all()  # forecast too often everywhere
 
-    @pytest.mark.sklearn
     def test_they_are_what_scikit_learn_calls_prob_true_and_prob_pred(self):
         from sklearn.calibration import calibration_curve
 
@@ -124,7 +121,6 @@ class TestDifferences:
         assert r.y_limit > abs(r.path[-1])
 
 
-@plots
 class TestDisplays:
     @pytest.mark.parametrize("display", [EventDisplay, DifferencesDisplay])
     def test_rows_and_result_give_one_picture(self, event, display):
@@ -172,7 +168,6 @@ class TestClasses:
         answer = tn.assess([0, 1] * 200, [[0.1, 0.9]] * 400, resamples=99)
         assert called_classes(answer) == []
 
-    @plots
     def test_the_display_takes_a_class_or_the_clearest(self, classes):
         assert ClassDiagramDisplay.from_assessment(classes, of_class="elk").data.name == "class elk"
         clearest = called_classes(classes)[0].name

@@ -9,10 +9,7 @@ from trueness.plots import ForestDisplay
 from trueness.plots.forest import forest_of_compared_groups, forest_of_groups, forest_of_pairs
 from trueness.plots.forest.data import Line, most_striking
 
-plots = pytest.mark.plots
 
-
-@plots
 class TestForest:
     def test_one_line_for_each_group_and_one_for_all_rows(self, result):
         display = ForestDisplay.from_assessment(result, metric="vce")

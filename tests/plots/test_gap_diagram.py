@@ -9,10 +9,7 @@ from trueness.plots import GapDisplay
 from trueness.plots.gaps import gaps_of
 from trueness.plots.table_estimates import TableEstimates
 
-plots = pytest.mark.plots
 
-
-@plots
 class TestGaps:
     def test_gaps_are_centred_and_positive_if_over_confident(self, result):
         display = GapDisplay.from_assessment(result)

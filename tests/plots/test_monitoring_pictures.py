@@ -32,7 +32,6 @@ class TestData:
         assert data.gap.tolist() == pytest.approx([monitor.looks[1].gap, monitor.looks[0].gap])
 
 
-@pytest.mark.plots
 class TestDisplays:
     def test_evidence_and_trend_are_drawn(self) -> None:
         import matplotlib.pyplot as plt

@@ -66,7 +66,6 @@ def test_numbers_have_a_cell_for_every_head(picture, shown):
     assert {len(line) for line in lines} == {len(heads)}
 
 
-@pytest.mark.plots
 @EVERY
 def test_the_display_draws_the_same_data(picture, shown):
     from matplotlib.figure import Figure

@@ -9,10 +9,7 @@ from trueness.plots._rank_groups import rank_starts
 from trueness.plots.ranks import ranks_of
 from trueness.plots.ranks.data import worst_bin
 
-plots = pytest.mark.plots
 
-
-@plots
 class TestRanks:
     def test_bars_are_predicted_and_dots_observed(self, result):
         display = result.plot_ranks(bin=3)

@@ -1,7 +1,6 @@
 """The map of bins and ranks, checked by what was drawn."""
 
 import numpy as np
-import pytest
 
 import trueness as tn
 from trueness.plots import RankHeatMapDisplay
@@ -9,10 +8,7 @@ from trueness.plots.rank_map import rank_map_of
 from trueness.plots.rank_map.data import LARGEST_GAP
 from trueness.plots.table_estimates import TableEstimates
 
-plots = pytest.mark.plots
 
-
-@plots
 class TestHeatMap:
     def test_colours_are_the_standardised_gaps(self, result):
         display = RankHeatMapDisplay.from_assessment(result)

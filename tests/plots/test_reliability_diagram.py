@@ -9,10 +9,7 @@ from trueness.plots import ReliabilityDisplay
 from trueness.plots.reliability import reliability_of, reliability_text
 from trueness.plots.table_estimates import TableEstimates
 
-plots = pytest.mark.plots
 
-
-@plots
 class TestReliability:
     def test_points_are_the_two_variations_of_each_filled_bin(self, result):
         display = result.plot()
@@ -103,7 +100,6 @@ class TestReliability:
         np.testing.assert_array_equal(points[:, 0], np.sort(table.predicted_variation[table.row_count > 0]))
 
 
-@plots
 class TestRoomInTheDiagram:
     def test_a_part_of_the_range_is_drawn_above_the_strip(self):
         """Rows of one kind: the picture is enlarged, and the band and the bar are longer than it is."""

@@ -9,10 +9,7 @@ from artists import band_of, over_confident_rows
 import trueness as tn
 from trueness.plots import ConvergenceDisplay, SweepDisplay
 
-plots = pytest.mark.plots
 
-
-@plots
 class TestAgainstBinsAndRows:
     def test_a_sweep_over_the_number_of_bins(self):
         fine = tn.tabulate(*over_confident_rows(), bins=tn.EqualWidth(4000))

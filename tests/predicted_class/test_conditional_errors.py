@@ -116,7 +116,6 @@ def test_refusals() -> None:
         tn.class_conditional_errors(small, least_rows=0)
 
 
-@pytest.mark.simulation
 def test_size_and_power_against_errors_that_depend_on_the_class() -> None:
     runs, size, power = 120, 0, 0
     for run in range(runs):

@@ -52,7 +52,6 @@ def settings(out, **changed):
     return run.RunSettings(out=out, **(chosen | changed))
 
 
-@pytest.mark.reproduction
 class TestResumption:
     def test_an_interrupted_run_resumes_with_the_same_results(self, tmp_path):
         chosen = {"scenarios": (THREE, TEN), "repeats": 120, "metrics": PAPER_METRICS}
@@ -106,7 +105,7 @@ class TestResumption:
         run.reproduce(settings(tmp_path), fewer)
         assert (more.rows, fewer.rows) == (20_000, 0)
 
-    @pytest.mark.compiled
+    @pytest.mark.usefixtures("compiled")
     def test_another_engine_finds_the_cells_of_the_first(self, tmp_path):
         """Tables do not depend on the engine."""
         first = run.reproduce(settings(tmp_path, engine="portable"), Quiet())
@@ -142,7 +141,6 @@ def outcome(tmp_path_factory):
     return run.reproduce(chosen, Quiet())
 
 
-@pytest.mark.reproduction
 class TestResults:
     def test_every_cell_agrees_with_theory(self, outcome):
         assert len(outcome.verdicts) == 2 * 2 * 8
@@ -209,7 +207,6 @@ class TestResults:
         assert results.in_spreads(-1.0, 0.0) == -math.inf
 
 
-@pytest.mark.reproduction
 class TestTwins:
     def test_which_metric_detects_what(self, outcome):
         """All but UCE detect sharpened rows; ECE does not detect a flat tail; only RCE detects swapped lower ranks."""

@@ -105,7 +105,7 @@ class TestCells:
             "rce_w1": tn.rce(*rows, distance="w1"),
         }
 
-    @pytest.mark.compiled
+    @pytest.mark.usefixtures("compiled")
     @pytest.mark.parametrize("scenario", [THREE, TEN])
     def test_both_engines_give_the_same_tables(self, scenario):
         cell = Cell(scenario, 100_000, 6)

@@ -20,7 +20,6 @@ def reproduced(*arguments):
     return main(["reproduce", *map(str, arguments)])
 
 
-@pytest.mark.reproduction
 class TestCommand:
     def test_the_paper_at_its_smallest_size(self, tmp_path, capsys):
         assert reproduced("--out", tmp_path, *SMALL) == 0
@@ -126,9 +125,7 @@ class TestCommand:
         assert [s.label for s in reproduce._scenarios(None, ["1,2", "3,4", "1,2"])] == ["1,2", "3,4"]
 
 
-@pytest.mark.plots
 class TestFigures:
-    @pytest.mark.reproduction
     def test_the_command_draws_the_paper_s_figures(self, tmp_path):
         chosen = [
             "--max-rows",
@@ -179,7 +176,6 @@ process()
 """
 
 
-@pytest.mark.reproduction
 def test_ctrl_c_stops_a_real_run_that_then_resumes(tmp_path):
     """The second run computes the cells that the first had not finished, and no others."""
     arguments = ["reproduce", "--out", str(tmp_path), "--max-rows", "1e5", "--no-figures", "--alpha", "1,1,1"]

@@ -20,8 +20,6 @@ from trueness.reproduction.theory import (
     variation_limit,
 )
 
-pytestmark = [pytest.mark.simulation, pytest.mark.reproduction]
-
 FLOORS = (0.369643799967, 0.284734772889, 0.130637093862, 0.192316926804)
 """E[H] + E[max p] - 1 to twelve digits, in the order of PAPER_SCENARIOS."""
 
@@ -97,6 +95,7 @@ class TestComputed:
             weight * gradient(tn.variations[name], x), weight * formula(x), rtol=1e-8, atol=1e-5
         )
 
+    @pytest.mark.slow
     def test_a_scenario_of_the_user(self):
         """Every metric's mean and spread over 200 data sets, in equal-width bins, compared with the computed ones."""
         scenario, n_rows, repeats = parse_alpha("2,1,1,1,1"), 5000, 200
@@ -115,6 +114,7 @@ class TestComputed:
             assert off < 5 * limit.spread(n_rows) / math.sqrt(repeats), metric.name
             assert abs(seen.std() / limit.spread(n_rows) - 1) < 5 * 0.06, metric.name
 
+    @pytest.mark.slow
     def test_many_classes_of_nearly_equal_rows(self):
         """If the curvature of entropy outweighs its slope, the mean differs from a/√N, by no more than the allowance.
 

@@ -18,7 +18,6 @@ from example_rows import (
 import trueness as tn
 
 
-@pytest.mark.frames
 class TestPandas:
     def test_frame_and_series_with_one_index(self) -> None:
         import pandas as pd
@@ -225,7 +224,6 @@ class TestPandas:
             tn.vce(Y_TRUE, frame)
 
 
-@pytest.mark.frames
 class TestPolars:
     def test_frame_and_series(self) -> None:
         import polars as pl
@@ -257,7 +255,6 @@ class TestPolars:
             tn.vce(Y_TRUE, pl.LazyFrame(dict(zip(NAMES, Y_PROB.T, strict=True))))
 
 
-@pytest.mark.frames
 class TestArrow:
     def test_table_and_array(self) -> None:
         import pyarrow as pa

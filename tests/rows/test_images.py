@@ -121,7 +121,6 @@ def test_refused_shapes(labels: Any, array: Any, axis: Any, cause: str) -> None:
         tn.assess(labels, array, class_axis=axis)
 
 
-@pytest.mark.frames
 def test_refused_options() -> None:
     import pandas as pd
 
@@ -184,7 +183,6 @@ def test_all_rows_are_ignored() -> None:
         tn.tabulate(np.zeros((0, H, W), int), FIRST[:0], class_axis=1, ignore_index=255)
 
 
-@pytest.mark.frames
 def test_a_data_frame_has_no_ignored_label() -> None:
     import pandas as pd
 

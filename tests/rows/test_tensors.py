@@ -43,7 +43,7 @@ def test_dlpack_of_numpy_itself() -> None:
     assert tn.tabulate(Y_TRUE, Tensor()) == PLAIN
 
 
-@pytest.mark.torch
+@pytest.mark.adapters
 class TestTorch:
     def test_tensors(self) -> None:
         import torch

@@ -45,7 +45,7 @@ def test_values_of_the_tests_are_those_of_the_functions() -> None:
     assert "1 - p" in simplex_ece_test(*tn.simulate.calibrated(50, [1] * 8, rng=0), resamples=9).words
 
 
-@pytest.mark.simulation
+@pytest.mark.slow
 def test_sizes_and_noise_floors() -> None:
     runs, methods = 300, ("multipliers", "bootstrap", "block")
     rejected, biased = dict.fromkeys(methods, 0), []
@@ -62,7 +62,6 @@ def test_sizes_and_noise_floors() -> None:
     assert abs(np.mean(biased)) <= 3 * np.std(biased) / math.sqrt(runs)
 
 
-@pytest.mark.simulation
 def test_a_shift_of_a_class_is_detected_and_the_error_over_cells_has_its_size() -> None:
     runs, found, size = 60, 0, 0
     for run in range(runs):
@@ -75,7 +74,6 @@ def test_a_shift_of_a_class_is_detected_and_the_error_over_cells_has_its_size() 
     assert size / runs <= 0.135
 
 
-@pytest.mark.simulation
 def test_the_error_over_cells_has_its_size_where_cells_hold_one_row() -> None:
     runs = 100
     tests = [

@@ -219,7 +219,7 @@ class TestTheFile:
 
 
 class TestGoldenFiles:
-    ENGINES = ("portable", pytest.param("compiled", marks=pytest.mark.compiled))
+    ENGINES = ("portable", "compiled")
 
     @pytest.mark.parametrize("engine", ENGINES)
     @pytest.mark.parametrize("number", range(len(COMPACT)))

@@ -14,8 +14,8 @@ from trueness.bins import class_grid
 from trueness.table import EventTable, Tables, stack_events
 from trueness.table.exact_sums import ExactSum
 
-ENGINES = ["portable", pytest.param("compiled", marks=pytest.mark.compiled)]
-UNSPLIT = ["portable", "auto", pytest.param("compiled", marks=pytest.mark.compiled)]
+ENGINES = ["portable", "compiled"]
+UNSPLIT = ["portable", "auto", "compiled"]
 
 
 def units(value: Any) -> list[Any]:
@@ -195,7 +195,6 @@ class TestNames:
             tn.tabulate_events(labels, rows, grid="event")
         assert caught.value.code == "too-many-events"
 
-    @pytest.mark.frames
     def test_names_of_columns(self) -> None:
         import pandas as pd
 

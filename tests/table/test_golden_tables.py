@@ -12,7 +12,7 @@ from trueness.table.tables import load_tables
 SAVED = load_tables(FILE)
 TABLES, EVENTS = SAVED[::2], SAVED[1::2]
 OF_SCHEMA_2 = tn.CalibrationTable.load_all(FILE_OF_SCHEMA_2)
-ENGINES = ["portable", pytest.param("compiled", marks=pytest.mark.compiled)]
+ENGINES = ["portable", "compiled"]
 
 
 @pytest.mark.parametrize("engine", ENGINES)

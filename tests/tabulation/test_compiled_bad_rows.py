@@ -10,7 +10,7 @@ from compiled_rows import assert_same, nasty
 import trueness as tn
 from trueness.rows import sum_tolerance_units
 
-pytestmark = pytest.mark.compiled
+pytestmark = pytest.mark.usefixtures("compiled")
 
 
 def outcome(engine: str, y_true: Any, y_prob: Any, **how: Any) -> Any:

@@ -24,7 +24,7 @@ EXPECTED = tn.tabulate(Y_TRUE, Y_PROB, engine="portable")
 ENTROPY = [tn.variations["entropy"]]
 
 
-@pytest.mark.compiled
+@pytest.mark.usefixtures("compiled")
 class TestWhatItCannotDo:
     def test_weights(self) -> None:
         with pytest.raises(
@@ -50,7 +50,7 @@ class TestWhatItCannotDo:
                 tn.tabulate(Y_TRUE, Y_PROB.astype(np.float16), bins=500, engine=engine)
 
 
-@pytest.mark.compiled
+@pytest.mark.usefixtures("compiled")
 def test_auto_is_the_compiled_engine_from_the_first_row_on() -> None:
     """Whatever the process did before, and however few rows there are."""
     code = """
@@ -68,7 +68,7 @@ def test_auto_is_the_compiled_engine_from_the_first_row_on() -> None:
     assert done.stdout.strip() == "[1, 3]"
 
 
-@pytest.mark.compiled
+@pytest.mark.usefixtures("compiled")
 def test_threads_are_all_cores_only_for_the_compiled_engine() -> None:
     assert thread_count(None, portable) == 1
     assert thread_count(None, compiled) == available_cores()
@@ -130,7 +130,7 @@ class TestWithoutALibrary:
         shutil.copy(_ctypes.__file__, path)
         self.refused("cannot be loaded")
 
-    @pytest.mark.compiled
+    @pytest.mark.usefixtures("compiled")
     @pytest.mark.parametrize(
         ("name", "value", "reason"),
         [
@@ -146,7 +146,7 @@ class TestWithoutALibrary:
         load.cache_clear()
         self.refused(reason)
 
-    @pytest.mark.compiled
+    @pytest.mark.usefixtures("compiled")
     def test_it_does_not_support_the_processor(self, path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
         monkeypatch.undo()
         monkeypatch.setattr(Library, "use_level", lambda *_: 0)
@@ -154,7 +154,7 @@ class TestWithoutALibrary:
         self.refused("does not support this processor")
 
 
-@pytest.mark.compiled
+@pytest.mark.usefixtures("compiled")
 class TestKnownAnswer:
     def test_every_instruction_set_gives_it(self) -> None:
         library = require_library()

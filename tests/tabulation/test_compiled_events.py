@@ -14,7 +14,7 @@ from trueness.tabulation.compiled import event_cells
 from trueness.tabulation.compiled.library import Library
 from trueness.tabulation.running_sums import RunningSums
 
-pytestmark = pytest.mark.compiled
+pytestmark = pytest.mark.usefixtures("compiled")
 
 CLASSES = [2, 3, 5, 8, 9, 10, 15, 16, 17, 33, 100, 129, 1000]
 

@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 import trueness as tn
 from trueness.rows import RowCode, Rows, row_codes
 
-pytestmark = pytest.mark.compiled
+pytestmark = pytest.mark.usefixtures("compiled")
 
 PARTS = [
     0.0,

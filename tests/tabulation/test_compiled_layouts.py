@@ -18,10 +18,9 @@ from kernel_jobs import nasty_jobs
 import trueness as tn
 from trueness.tabulation.compiled.library import require_library
 
-pytestmark = pytest.mark.compiled
+pytestmark = pytest.mark.usefixtures("compiled")
 
 
-@pytest.mark.frames
 @pytest.mark.parametrize("dtype", ["float64", "float32"])
 @pytest.mark.parametrize("n_classes", [2, 10, 17])
 def test_frames_of_separate_columns(n_classes: int, dtype: str) -> None:

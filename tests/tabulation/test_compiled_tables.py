@@ -11,7 +11,7 @@ import trueness as tn
 from trueness.rows import Rows
 from trueness.tabulation import tabulate_rows
 
-pytestmark = pytest.mark.compiled
+pytestmark = pytest.mark.usefixtures("compiled")
 
 BINS = [
     1,

@@ -13,7 +13,7 @@ from trueness.tabulation import tabulate_in_detail
 CLASSES = [*range(2, 21), 31, 32, 33, 100, 257]
 
 
-@pytest.mark.compiled
+@pytest.mark.usefixtures("compiled")
 class TestCompiled:
     @pytest.mark.parametrize("dtype", ["float64", "float32"])
     @pytest.mark.parametrize("n_classes", CLASSES)

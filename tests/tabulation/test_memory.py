@@ -74,7 +74,7 @@ def as_pandas(names: list[str]) -> Any:
 
 @pytest.mark.parametrize(
     "container",
-    [list, tuple, as_objects, pytest.param(as_pandas, marks=pytest.mark.frames)],
+    [list, tuple, as_objects, as_pandas],
     ids=["list", "tuple", "objects", "pandas"],
 )
 class TestOneLongName:

@@ -23,7 +23,7 @@ from trueness.tabulation.row_statistics import BlockStatistics, Describer
 
 EPS = 2.0**-52
 CLASSES = [2, 3, 4, 8, 9, 10, 15, 16, 17, 40, 300]
-ENGINES = ["portable", pytest.param("compiled", marks=pytest.mark.compiled)]
+ENGINES = ["portable", "compiled"]
 
 
 def nasty_rows(n_classes: int, seed: int = 0) -> NDArray[np.float64]:

@@ -10,7 +10,7 @@ import trueness as tn
 from trueness.rows import RowCode, Rows
 from trueness.tabulation import RunningSums
 
-ENGINES = [pytest.param("compiled", marks=pytest.mark.compiled), "portable"]
+ENGINES = ["compiled", "portable"]
 
 
 def spec_for(n_classes: int) -> tn.TableSpec:
@@ -68,7 +68,7 @@ def test_an_error_of_the_measure_is_raised(n_threads: int) -> None:
         running.add(Rows.of(y_true, y_prob), n_threads)
 
 
-@pytest.mark.compiled
+@pytest.mark.usefixtures("compiled")
 @pytest.mark.parametrize("dtype", ["f4", "f8"])
 @pytest.mark.parametrize("n_classes", [17, 31, 33, 63, 1001])
 @pytest.mark.parametrize("value", [-1e-7, -0.5, -np.inf, -np.nan])
@@ -88,7 +88,7 @@ def test_a_bad_row_leaves_nothing_behind(value: float, n_classes: int, dtype: st
     assert table_of(running, spec) == sum(alone)
 
 
-@pytest.mark.compiled
+@pytest.mark.usefixtures("compiled")
 @pytest.mark.parametrize("value", [np.nan, -np.nan, -0.5, 7.0])
 @pytest.mark.parametrize("n_classes", [2, 3, 7, 15])
 def test_nothing_of_a_bad_row_is_counted(n_classes: int, value: float) -> None:

@@ -19,7 +19,7 @@ from trueness.tabulation import SHORT_BATCH, RunningSums, tabulate_rows
 from trueness.tabulation.compiled import sharing
 from trueness.tabulation.compiled.library import require_library
 
-pytestmark = pytest.mark.compiled
+pytestmark = pytest.mark.usefixtures("compiled")
 
 
 def batch(n_classes: int, n_values: int = SHORT_BATCH.start) -> tuple[Any, Any]:

@@ -203,7 +203,7 @@ def test_shares_without_the_option_are_refused_as_before() -> None:
         tn.tabulate(SHARES, T_PROBS[:4])
 
 
-@pytest.mark.simulation
+@pytest.mark.slow
 def test_five_votes_of_rows_that_differ_or_not() -> None:
     """Section 9: a row is worth 5 or 2.8 rows; the net gap keeps its size, which plain n would not."""
     runs, size = 150, {"alike": 0, "differ": 0}

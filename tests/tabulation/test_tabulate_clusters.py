@@ -19,7 +19,7 @@ from trueness.tabulation.clusters import tabulate_clusters
 from trueness.tabulation.compiled import units
 from trueness.tabulation.compiled.library import require_library
 
-ENGINES = ["portable", pytest.param("compiled", marks=pytest.mark.compiled)]
+ENGINES = ["portable", "compiled"]
 N = 3000
 
 
@@ -92,7 +92,7 @@ def test_sums_of_one_cluster_are_the_table_of_its_rows(engine: str) -> None:
         assert np.array_equal(sums.sums.predicted.value[of_unit], events.sums.predicted.value.ravel()[at])  # type: ignore[union-attr]
 
 
-@pytest.mark.compiled
+@pytest.mark.usefixtures("compiled")
 @pytest.mark.parametrize("size", [1, 3, 500])
 def test_engines_and_threads_give_the_same_bits(size: int, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(module, "CHUNK_ROWS", 700)  # so that clusters are spread over chunks
@@ -106,7 +106,7 @@ def test_engines_and_threads_give_the_same_bits(size: int, monkeypatch: pytest.M
     assert portable == compiled == threads == plain
 
 
-@pytest.mark.compiled
+@pytest.mark.usefixtures("compiled")
 def test_blocks_of_positions_are_those_of_their_identities() -> None:
     positions = np.concatenate([np.arange(2000), [2**40, 2**62]])
     for n_blocks in (256, 2048):
@@ -117,7 +117,7 @@ def test_blocks_of_positions_are_those_of_their_identities() -> None:
             assert blocks_of(range(700, 2000), n_blocks).tolist() == want[700:2000].tolist()
 
 
-@pytest.mark.compiled
+@pytest.mark.usefixtures("compiled")
 @pytest.mark.parametrize("order", ["C", "F"])
 def test_rows_of_any_layout_give_the_same_bits(order: Any, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(units, "SHARED_VALUES", 1)  # so that few rows are shared by threads
@@ -133,7 +133,7 @@ def test_rows_of_any_layout_give_the_same_bits(order: Any, monkeypatch: pytest.M
         assert [*found] == [*plain]
 
 
-@pytest.mark.compiled
+@pytest.mark.usefixtures("compiled")
 def test_very_many_runs_of_one_cluster() -> None:
     """Two clusters in turns of 520 rows: a thousand runs of each in one chunk, more than a word holds."""
     y_true, y_prob = rows_of(3, n=1_100_000)

@@ -7,8 +7,6 @@ import pytest
 
 from trueness.variation.expectation import MANY, expected_entropy
 
-pytestmark = pytest.mark.simulation
-
 
 class TestExpectedEntropy:
     def test_the_A_rows(self) -> None:

@@ -11,8 +11,6 @@ import pytest
 import trueness as tn
 from trueness.variation.expectation import entropy_variance
 
-pytestmark = pytest.mark.simulation
-
 
 def nats(q: list[float]) -> float:
     return oracle.entropy(q) * math.log(len(q))

@@ -15,8 +15,6 @@ from trueness.inference.events.spread import spread_tests
 from trueness.inference.scores.misses import Misses
 from trueness.inference.scores.predicted_class import by_predicted_class
 
-pytestmark = pytest.mark.simulation
-
 
 def four_errors(share: float, runs: int) -> float:
     return 4 * math.sqrt(share * (1 - share) / runs)

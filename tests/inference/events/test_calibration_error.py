@@ -107,7 +107,6 @@ def test_weights_count_as_their_effective_number():
     assert expected_absolute_gap(heavy) > expected_absolute_gap(plain)
 
 
-@pytest.mark.simulation
 def test_size_coverage_and_bias():
     """600 calibrated events, and 300 whose log-odds are 1.5 times too large, N = 1000.
 

@@ -130,7 +130,6 @@ def test_weighted_copies_are_clusters_of_copies() -> None:
             assert effective == pytest.approx(5.0 * 0.66, rel=0.35), times
 
 
-@pytest.mark.simulation
 def test_size_of_the_classes() -> None:
     """40 clusters of ten copies: without clusters= some class is called in most runs, with it in few.
 

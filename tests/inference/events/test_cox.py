@@ -124,7 +124,6 @@ class TestPrevalence:
         assert adjust_prevalence(NO_CELLS, 0.95).reason == NO_ROWS
 
 
-@pytest.mark.simulation
 def test_the_event_grid_against_rows():
     """Log-uniform probabilities from 1e-5 to .03, slope .9: the slope of cells is that of rows to .01 standard errors.
 
@@ -142,7 +141,6 @@ def test_the_event_grid_against_rows():
     assert np.abs(apart).max() < 0.04
 
 
-@pytest.mark.simulation
 def test_size_of_the_joint_test_and_coverage_of_the_slope():
     """600 calibrated events of 300 rows; four standard errors of a share of .05 are .036."""
     rng = np.random.default_rng(5)

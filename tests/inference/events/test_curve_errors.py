@@ -114,7 +114,6 @@ def test_without_rows_and_with_another_curve():
         curve_errors(event_b(), "spline", [0], 9)  # type: ignore[arg-type]
 
 
-@pytest.mark.simulation
 @pytest.mark.parametrize("curve", ["loess", "logistic", "isotonic"])
 def test_size(curve):
     """300 calibrated events of 150 rows; four standard errors of a share of .05 are .05."""

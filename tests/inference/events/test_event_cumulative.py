@@ -71,7 +71,6 @@ def test_the_unit_of_weights_does_not_matter():
     assert one.ks.p_value == pytest.approx(other.ks.p_value)
 
 
-@pytest.mark.simulation
 @pytest.mark.parametrize("rare", [False, True])
 def test_size(rare):
     """400 calibrated events of 200 rows; four standard errors of a share of .05 are .044."""

@@ -35,7 +35,6 @@ def test_certain_rows():
     assert hosmer_lemeshow_test(mixed, [0], 99, n_bins=2).degrees == 1
 
 
-@pytest.mark.simulation
 @pytest.mark.parametrize("rare", [False, True])
 def test_size_of_200_rows(rare):
     """.05 and .045 of calibrated events; 400 runs have a standard error of .011."""

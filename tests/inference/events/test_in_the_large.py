@@ -58,7 +58,6 @@ def test_far_tails_keep_their_digits():
     assert law[100] < 1e-80
 
 
-@pytest.mark.reproduction
 @pytest.mark.parametrize(("n", "p"), [(10**4, 0.3), (10**6, 0.5), (10**9, 1e-4), (10**9, 0.9)])
 def test_many_rows_against_scipy(n, p):
     from scipy.stats import binom
@@ -154,7 +153,6 @@ def test_the_interval_grows_with_its_level():
     assert high.low < low.low < -0.073 < low.high < high.high
 
 
-@pytest.mark.simulation
 @pytest.mark.parametrize("rare", [False, True])
 def test_size_and_coverage(rare):
     """An exact test rejects at most 5 %; the interval holds 0 in at least 93 %; four errors of 600 runs are .036."""

@@ -95,7 +95,6 @@ class TestWeights:
         assert found.score == pytest.approx(w * (y - p) @ d / math.sqrt(v @ d**2), rel=1e-12)
 
 
-@pytest.mark.simulation
 def test_size():
     """Of 3000 calibrated events .05 and .001 are called, with four standard errors, and the skewness of few rows."""
     rng = np.random.default_rng(7)

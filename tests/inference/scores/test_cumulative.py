@@ -98,7 +98,6 @@ def test_batches_do_not_change_the_draws(monkeypatch: pytest.MonkeyPatch) -> Non
     assert cumulative_score(score, variance, 500, 6).p_value == whole
 
 
-@pytest.mark.simulation
 def test_size_and_power() -> None:
     """Ten bins, C = 3, N = 1000. Calibrated: .05 within four standard errors of 300 runs.
 

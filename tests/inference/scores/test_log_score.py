@@ -29,7 +29,6 @@ def test_draws_have_the_variance_of_the_rows() -> None:
     assert drawn.sum(axis=1).var() == pytest.approx(table.log_score_variance, rel=0.08)
 
 
-@pytest.mark.simulation
 def test_power_within_bins() -> None:
     """Ranks 2 and 3 exchanged in 15 % of rows, C = 3, N = 2000.
 
@@ -43,7 +42,6 @@ def test_power_within_bins() -> None:
     assert np.mean(called) >= 0.915 - 4 * math.sqrt(0.915 * 0.085 / 60)
 
 
-@pytest.mark.simulation
 def test_size_with_rare_outcomes() -> None:
     """Events of probability 10⁻⁴, N = 300, at .75 %: Z calls .047 of 600 runs, the safe p-value .002."""
     rng, found = np.random.default_rng(2), []

@@ -156,7 +156,6 @@ class TestRareMisses:
         three = Misses.of(events(Y, P, None), 3)
         assert np.bincount(three.owner, three.count, 3).tolist() == [3, 2, 2]  # .41 is below one half
 
-    @pytest.mark.simulation
     def test_size_with_near_certain_predictions(self) -> None:
         """Ten classes, Dirichlet(.002), 1000 rows.
 
@@ -174,7 +173,6 @@ class TestRareMisses:
             assert np.mean(np.array(safe) <= limit) <= limit + four
         assert np.mean(np.array(plain) <= 0.006) > 0.006 + 4 * math.sqrt(0.006 / 300)
 
-    @pytest.mark.simulation
     def test_power_is_kept(self) -> None:
         """Where predictions are not certain, the correction changes nothing that matters: 100 runs, C = 3."""
         rng, called = np.random.default_rng(5), []

@@ -7,7 +7,7 @@ from html.parser import HTMLParser
 from pathlib import Path
 from urllib.parse import unquote, urlsplit
 
-SITE = Path(__file__).parents[3] / "build" / "docs" / "html"
+SITE = Path(__file__).parents[2] / "build" / "docs" / "html"
 
 
 @dataclass
