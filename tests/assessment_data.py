@@ -2,14 +2,11 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
-
 import inference_oracle as exact
 import numpy as np
 import pytest
 
 import trueness as tn
-from trueness.table.file import SINCE_SCHEMA_3
 
 Y_TRUE, TRUTH = tn.simulate.calibrated(1200, [1.0] * 4, rng=1)
 Y_PROB = tn.simulate.sharpen(TRUTH, 1.3)
@@ -28,15 +25,3 @@ def combined(result: tn.Assessment) -> float:
     """The Cauchy combination of all the evidence, from its definition."""
     weights = [2.0 if finding.key == "cumulative_log_score" else 1.0 for finding in result.evidence]
     return exact.cauchy_combination([finding.p_value for finding in result.evidence], weights)
-
-
-def as_schema_2(table: tn.CalibrationTable) -> tn.CalibrationTable:
-    """The table as files of schema 2 have it: all its tests are by draws."""
-    sums = table.sums
-    fewer = replace(
-        sums,
-        log_score=sums.log_score.total(),
-        log_score_variance=sums.log_score_variance.total(),
-        **dict.fromkeys(SINCE_SCHEMA_3),
-    )
-    return tn.CalibrationTable(table.spec, fewer)

@@ -89,7 +89,7 @@ def test_an_array_of_jobs_and_a_merge(tmp_path: Path) -> None:
 def test_tables_of_other_bins_or_another_schema_are_refused(tmp_path: Path) -> None:
     one_process().save(tmp_path / "ten.json")
     one_process(bins=11).save(tmp_path / "eleven.json")
-    later = (tmp_path / "ten.json").read_text().replace('"schema": 3', '"schema": 99')
+    later = (tmp_path / "ten.json").read_text().replace('"schema": 5', '"schema": 99')
     (tmp_path / "later.json").write_text(later)
     for other, reason in (("eleven.json", "bins differs"), ("later.json", "schema 99")):
         run = subprocess.run(

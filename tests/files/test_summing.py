@@ -6,6 +6,7 @@ from typing import Any
 import numpy as np
 import predictions as same
 import pytest
+from close_tables import assert_close
 from reading import BY_CLASS, EXPECTED, all_tables, refused, run, summed, tables
 
 import trueness as tn
@@ -19,10 +20,10 @@ pytestmark = pytest.mark.cli
 class TestGroupsAndWeights:
     def test_weights(self, parquet: Path) -> None:
         got = all_tables(parquet.parent, parquet, *same.WIDE, "--weight", "w")
-        assert got.by_variation.isclose(tn.tabulate(same.Y_TRUE, same.Y_PROB, sample_weight=same.WEIGHT))
+        assert_close(got.by_variation, tn.tabulate(same.Y_TRUE, same.Y_PROB, sample_weight=same.WEIGHT))
         expected = tn.tabulate_events(same.Y_TRUE, same.Y_PROB, sample_weight=same.WEIGHT)
         assert got.by_class is not None
-        assert got.by_class.isclose(expected)
+        assert_close(got.by_class, expected)
 
     def test_weights_that_are_0_in_a_whole_batch(
         self, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
@@ -31,10 +32,10 @@ class TestGroupsAndWeights:
         weight = np.where(np.arange(same.N_ROWS) < 500, 0.0, same.WEIGHT)
         np.savez(tmp_path / "x.npz", y_true=same.Y_TRUE, y_prob=same.Y_PROB, w=weight)
         got = all_tables(tmp_path, tmp_path / "x.npz", "--weight", "w")
-        assert got.by_variation.isclose(tn.tabulate(same.Y_TRUE, same.Y_PROB, sample_weight=weight))
+        assert_close(got.by_variation, tn.tabulate(same.Y_TRUE, same.Y_PROB, sample_weight=weight))
         expected = tn.tabulate_events(same.Y_TRUE, same.Y_PROB, sample_weight=weight)
         assert got.by_class is not None
-        assert got.by_class.isclose(expected)
+        assert_close(got.by_class, expected)
 
     def test_groups_have_any_name(self, parquet: Path) -> None:
         before = set(parquet.parent.parent.rglob("*"))
@@ -113,7 +114,7 @@ class TestScales:
         columns = {f"p_{c}": same.Y_PROB[:, c] * 100 for c in range(3)}
         path = same.written(tmp_path / "x.csv", {"y": same.Y_TRUE, **columns, "w": same.WEIGHT})
         got = tables(tmp_path, path, "--percent", "--weight", "w")[0]
-        assert got.isclose(tn.tabulate(same.Y_TRUE, same.Y_PROB, sample_weight=same.WEIGHT))
+        assert_close(got, tn.tabulate(same.Y_TRUE, same.Y_PROB, sample_weight=same.WEIGHT))
 
     def test_logits(self, tmp_path: Path) -> None:
         logits = np.log(same.Y_PROB + 0.01)

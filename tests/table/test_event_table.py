@@ -7,6 +7,7 @@ from typing import Any
 import event_oracle as oracle
 import numpy as np
 import pytest
+from close_tables import assert_close
 from event_tables import TABLES, WEIGHT, Y_PROB, Y_TRUE, mixed_rows
 
 import trueness as tn
@@ -87,6 +88,7 @@ class TestAgainstPlainLoops:
             found, expected = units(getattr(table.sums, name)), units(getattr(one.sums, name))
             assert found == [5000 * each for each in expected], name
 
+
 class TestSums:
     @pytest.mark.parametrize("name", TABLES)
     def test_adding_the_empty_table_changes_nothing(self, name: str) -> None:
@@ -113,8 +115,7 @@ class TestSums:
     def test_splits_of_weighted_rows_agree_to_rounding(self) -> None:
         whole = tn.tabulate_events(Y_TRUE, Y_PROB, sample_weight=WEIGHT)
         parts = [tn.tabulate_events(Y_TRUE[k::4], Y_PROB[k::4], sample_weight=WEIGHT[k::4]) for k in range(4)]
-        assert sum(parts).isclose(whole)
-        assert not sum(parts[:3]).isclose(whole)
+        assert_close(sum(parts), whole)
 
     @pytest.mark.parametrize("events", [None, [0, "top"]])
     def test_a_weight_of_two_is_a_row_twice(self, events: Any) -> None:
@@ -139,7 +140,7 @@ class TestSums:
         kept = weight > 0
         every = tn.tabulate_events(Y_TRUE, Y_PROB, events=events, sample_weight=weight)
         some = tn.tabulate_events(Y_TRUE[kept], Y_PROB[kept], events=events, sample_weight=weight[kept])
-        assert every.isclose(some)
+        assert_close(every, some)
         assert every.n_rows == np.count_nonzero(kept)
 
     @pytest.mark.parametrize("dtype", ["float32", "float64"])
