@@ -16,6 +16,7 @@ from typing import Any
 
 import numpy as np
 import pytest
+from close_tables import assert_close
 from numpy.typing import NDArray
 
 import trueness as tn
@@ -142,7 +143,7 @@ def require_tables_by_class(tabulate: Callable[..., Any]) -> None:
         assert tables.by_variation == of_group(name, ties="split")
         assert tables.by_class == one_process_by_class(name == GROUP, ties="split")
     weighted = tabulate(by_class=True, sample_weight="w")
-    assert weighted.by_class.isclose(one_process_by_class(sample_weight=WEIGHT))
+    assert_close(weighted.by_class, one_process_by_class(sample_weight=WEIGHT))
     assert tabulate(by_class=False) == one_process()
 
 

@@ -5,6 +5,7 @@ from typing import Any
 
 import numpy as np
 import pytest
+from close_tables import assert_close
 from partitioned import (
     GROUP,
     MODELS,
@@ -93,7 +94,7 @@ def test_groups_weights_and_classes(kind: Any) -> None:
     found = tabulate(kind(whole()), groups="g")
     assert found == {name: of_group(name) for name in ("north", "süd, east", "west")}
     weighted = tabulate(kind(whole()), sample_weight="w")
-    assert weighted.isclose(tn.tabulate(Y_TRUE, Y_PROB, sample_weight=WEIGHT))
+    assert_close(weighted, tn.tabulate(Y_TRUE, Y_PROB, sample_weight=WEIGHT))
     require_tables_by_class(lambda **options: tabulate(kind(whole()), **options))
 
 

@@ -77,7 +77,7 @@ class TestRoundTrip:
     def test_the_format(self, path: Path) -> None:
         watched([T1]).save(path)
         content = json.loads(path.read_text())
-        assert (content["format"], content["schema"]) == ("trueness monitor", 1)
+        assert (content["format"], content["schema"]) == ("trueness monitor", 2)
         assert set(content["looks"][0]) == {"at", "table", "log_e", "late"}
         assert tn.CalibrationTable.from_dict(content["looks"][0]["table"]) == T1
 

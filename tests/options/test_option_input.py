@@ -5,6 +5,7 @@ from typing import Any
 
 import numpy as np
 import pytest
+from close_tables import assert_close
 from option_rows import N_OPTIONS, ROWS, Y_PROB, Y_TRUE
 
 import trueness as tn
@@ -33,7 +34,7 @@ def test_logits_with_minus_infinity_beyond_the_options() -> None:
 
 
 def test_scores_are_divided_by_the_sum_of_their_own_options() -> None:
-    assert tn.tabulate(Y_TRUE, Y_PROB * 3, n_options=N_OPTIONS, normalize=True).isclose(TABLE, 1e-9)
+    assert_close(tn.tabulate(Y_TRUE, Y_PROB * 3, n_options=N_OPTIONS, normalize=True), TABLE, 1e-9)
 
 
 class TestFrames:

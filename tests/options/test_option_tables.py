@@ -131,7 +131,7 @@ class TestFiles:
         table = tn.tabulate(Y_TRUE, ROWS)
         table.save(path)
         content = json.loads(path.read_text(encoding="utf-8"))
-        assert (content["schema"], content["together"]) == (4, "options")
+        assert (content["schema"], content["together"]) == (5, "options")
         assert [each["spec"]["n_classes"] for each in content["tables"]] == [2, 3, 4, 7]
         assert OptionTables.load(path) == table
         assert isinstance(table, OptionTables)

@@ -89,7 +89,7 @@ def test_the_tables_of_the_models_are_read_back(tmp_path: Path) -> None:
 
 
 def test_compact_tables_are_read_back_and_have_their_schema(tmp_path: Path) -> None:
-    """Tables of many bins leave out those without rows, which needs schema 5."""
+    """Tables of many bins leave out those without rows."""
     y_true, y_prob = rows(300)
     path = tmp_path / "x.html"
     models = {"a": y_prob, "b": tn.simulate.sharpen(y_prob, 1.5)}

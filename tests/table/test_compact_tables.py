@@ -11,7 +11,6 @@ from typing import Any
 
 import numpy as np
 import pytest
-from golden_tables import COMPACT, FILE, FILE_COMPACT, FILE_OF_SCHEMA_2, compact
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from hypothesis.extra import numpy as arrays
@@ -19,9 +18,9 @@ from hypothesis.extra import numpy as arrays
 import trueness as tn
 from trueness.demo import load_digits
 from trueness.table import EventTable, OptionTables, Tables, packed_numbers
-from trueness.table.json_numbers import encode_numbers, encode_sum
+from trueness.table.json_numbers import encode_numbers
 from trueness.table.packed_numbers import pack, unpack, unpack_at_most
-from trueness.table.tables import load_tables, table_from_dict
+from trueness.table.tables import table_from_dict
 
 RNG = np.random.default_rng(5)
 Y_PROB = RNG.dirichlet([0.5, 0.5, 0.5], 260)
@@ -151,7 +150,7 @@ class TestRoundTrip:
         table = tn.tabulate(Y_TRUE, Y_PROB, variation=mine, bins=200)
         assert tn.CalibrationTable.from_dict(plain(table), variation=mine) == table
 
-    @pytest.mark.parametrize("name", ["options", "top", "events", "by confidence", "empty"])
+    @pytest.mark.parametrize("name", ["options", "events", "by confidence", "empty"])
     def test_every_kind(self, name: str, tmp_path: Path) -> None:
         lists = [row[:k] / row[:k].sum() for row, k in zip(Y_PROB, 2 + np.arange(260) % 2, strict=True)]
         table: Any = {
@@ -174,7 +173,7 @@ def mixed(n_rows: int, n_classes: int) -> tuple[Any, Any]:
 
 class TestTheFile:
     def test_the_grid_of_the_demo_s_logistic_regression(self) -> None:
-        """1 797 rows in 556 of 4 000 bins: 780 426 characters with schema 3."""
+        """1 797 rows in 556 of 4 000 bins: 780 426 characters if every bin is written out."""
         digits = load_digits()
         table = tn.tabulate(digits.y_true, digits.y_prob["logistic_regression"], bins=tn.EqualWidth(4000))
         assert np.count_nonzero(table.row_count) == 556
@@ -189,14 +188,11 @@ class TestTheFile:
         rank = read_by_definition(content["sums"]["rank"]["whole"], (len(content["bins"]), 3))
         assert rank == GRID.rank_count[GRID.row_count > 0].tolist()
 
-    def test_a_hundred_bins_are_written_out(self, tmp_path: Path) -> None:
-        """Readers of the files of before can read them."""
+    def test_a_hundred_bins_are_written_out(self) -> None:
         table = tn.tabulate([0, 1] * 40, [0.1, 0.8] * 40, bins=100)
         content = plain(table)
         assert set(content) == {"spec", "n_rows", "sums"}
         assert len(content["spec"]["edges"]) == 101
-        table.save(tmp_path / "t.json")
-        assert json.loads((tmp_path / "t.json").read_text())["schema"] == 3
 
     @pytest.mark.parametrize("bins", [tn.EqualMass(120), tn.Edges(np.linspace(0, 1, 131) ** 2)], ids=repr)
     def test_other_edges_are_listed(self, bins: Any) -> None:
@@ -216,35 +212,6 @@ class TestTheFile:
         tables.save(tmp_path / "t.json")
         assert json.loads((tmp_path / "t.json").read_text())["schema"] == 5
         assert Tables.load(tmp_path / "t.json") == tables
-
-
-class TestGoldenFiles:
-    ENGINES = ("portable", "compiled")
-
-    @pytest.mark.parametrize("engine", ENGINES)
-    @pytest.mark.parametrize("number", range(len(COMPACT)))
-    def test_the_same_rows_give_the_saved_tables(self, number: int, engine: str) -> None:
-        assert compact(number, engine) == load_tables(FILE_COMPACT)[number]
-
-    @pytest.mark.parametrize(
-        ("path", "schema"),
-        [(FILE_OF_SCHEMA_2, 2), (FILE, 3), (FILE_COMPACT, 5)],
-        ids=lambda it: str(it)[-20:],
-    )
-    def test_old_files_are_read_and_saved_again(self, path: Path, schema: int, tmp_path: Path) -> None:
-        assert json.loads(path.read_text())["schema"] == schema
-        tables = load_tables(path)
-        tn.table.file.write([table.to_dict() for table in tables], tmp_path / "again.json")
-        assert load_tables(tmp_path / "again.json") == tables
-
-    def test_a_grid_of_schema_3_is_read(self, monkeypatch: pytest.MonkeyPatch) -> None:
-        """As it was written before: every bin, and every number in a list."""
-        content = plain(GRID)
-        content["spec"]["edges"] = list(GRID.spec.bins.edges)
-        del content["bins"]
-        monkeypatch.setattr(packed_numbers, "FEWEST", 2**40)
-        content["sums"] = {name: encode_sum(value) for name, value in GRID.sums.items()}
-        assert tn.CalibrationTable.from_dict(json.loads(json.dumps(content))) == GRID
 
 
 def put(value: Any, *keys: Any) -> Callable[[Any], None]:

@@ -258,8 +258,8 @@ class TestDamagedFiles:
             "null",
             "3",
             "{}",
-            '{"schema": 1}',
-            '{"schema": 1, "tables": []}',
+            '{"schema": 5}',
+            '{"schema": 5, "tables": []}',
             "[" * 100_000,
             '{"a": NaN}',
             "\ufeff{}",
@@ -276,13 +276,13 @@ class TestDamagedFiles:
         with pytest.raises(ValueError, match=r"table\.json"):
             tn.CalibrationTable.load(path)
 
-    @pytest.mark.parametrize("schema", [0, 6, 99, "1", "3", None, 1.5, True, [1]])
+    @pytest.mark.parametrize("schema", [0, 1, 4, 6, "5", None, 5.5, True, [5]])
     def test_unknown_schemas(self, path: Path, schema: Any) -> None:
         TABLES["first"].save(path)
         content = json.loads(path.read_text(encoding="utf-8"))
         content["schema"] = schema
         path.write_text(json.dumps(content), encoding="utf-8")
-        with pytest.raises(ValueError, match=r"schema.*1, 2, 3, 4 and 5"):
+        with pytest.raises(ValueError, match=r"schema.*reads schema 5"):
             tn.CalibrationTable.load(path)
 
     @pytest.mark.parametrize("token", ["NaN", "Infinity", "-Infinity"])

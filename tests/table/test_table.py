@@ -233,66 +233,6 @@ class TestComparing:
         assert tn.tabulate((Y_TRUE + 1) % 3, Y_PROB) != table
         assert tn.tabulate(Y_TRUE[:-1], Y_PROB[:-1]) != table
 
-    def test_isclose_forgives_rounding_and_nothing_more(self) -> None:
-        table = tn.tabulate(Y_TRUE, Y_PROB)
-        near, far = Y_PROB.copy(), Y_PROB.copy()
-        near[3] += np.array([2.0**-50, -(2.0**-50), 0])
-        far[3] += np.array([1e-6, -1e-6, 0])
-        assert table.isclose(tn.tabulate(Y_TRUE, near))
-        assert not table.isclose(tn.tabulate(Y_TRUE, far))
-        assert table.isclose(tn.tabulate(Y_TRUE, far), rtol=1e-5)
-        assert not table.isclose(tn.tabulate(Y_TRUE[:-1], Y_PROB[:-1]), rtol=1e-1)
-
-    def test_isclose_of_light_weights(self) -> None:
-        """Agreement is relative to the weights: however light, other labels are another table."""
-        light = WEIGHT * 1e-15
-        one = tn.tabulate(Y_TRUE, Y_PROB, sample_weight=light)
-        other = tn.tabulate((Y_TRUE + 1) % 3, Y_PROB, sample_weight=light)
-        assert not one.isclose(other)
-
-    def test_isclose_looks_at_each_bin_on_its_own_scale(self) -> None:
-        """One heavy row in another bin must not excuse what the light ones say."""
-        rows, weight = [[0.9, 0.1], [0.6, 0.4], [0.6, 0.4]], [1e13, 1, 1]
-        one, other = (tn.tabulate(y, rows, sample_weight=weight) for y in ([0, 0, 0], [0, 0, 1]))
-        assert not one.isclose(other)
-        assert not other.isclose(one)
-
-    @pytest.mark.parametrize("scale", [1e-13, 1.0, 1e13])
-    def test_isclose_sees_how_weights_are_shared(self, scale: float) -> None:
-        """The same weight in all, (1, 1) or (1.9, .1): an effective count of 2 or of 1.1."""
-        one, other = (
-            tn.tabulate([0, 0], [[0.6, 0.4]] * 2, sample_weight=np.array(weight) * scale)
-            for weight in ([1, 1], [1.9, 0.1])
-        )
-        assert not one.isclose(other)
-        assert one.isclose(tn.tabulate([0, 0], [[0.6, 0.4]] * 2, sample_weight=[scale, scale * (1 + 1e-15)]))
-
-    def test_isclose_looks_at_every_sum(self) -> None:
-        """Another label in one row of equal ranks moves the log-score alone."""
-        rows = np.array([[0.5, 0.3, 0.2], [0.52, 0.28, 0.2]])
-        assert not tn.tabulate([0, 1], rows).isclose(tn.tabulate([1, 0], rows))
-
-    @pytest.mark.parametrize("thing", [3, None, "table", np.zeros(3)], ids=repr)
-    def test_things_that_are_not_tables_are_not_compared(self, thing: Any) -> None:
-        with pytest.raises(TypeError, match=rf"isclose.*CalibrationTable.*{type(thing).__name__}"):
-            tn.tabulate(Y_TRUE, Y_PROB).isclose(thing)
-
-    @pytest.mark.parametrize("weight", [None, WEIGHT], ids=["plain", "weighted"])
-    def test_edges_may_differ_by_the_rounding_of_v(self, weight: Any) -> None:
-        """Edges of equal-mass bins are values of V, which in tables of the old rule are right to 1e-12."""
-        fitted = tn.EqualMass(4).fit(Y_PROB)
-
-        def moved(by: float, snap: float | None = fitted.snap) -> tn.CalibrationTable:
-            inner = [edge + by for edge in fitted.edges[1:-1]]
-            edges = tn.Edges([fitted.edges[0], *inner, fitted.edges[-1]], snap)
-            return tn.tabulate(Y_TRUE, Y_PROB, bins=edges, sample_weight=weight)
-
-        assert moved(0) != moved(4e-13)
-        assert moved(0).isclose(moved(4e-13))
-        for other in (moved(1e-11), moved(0, 2e-12), moved(0, None)):
-            assert moved(0).row_count.tolist() == other.row_count.tolist()
-            assert not moved(0).isclose(other)
-
 
 @pytest.mark.parametrize("moved", [False, True])
 def test_ctrl_c_while_a_table_is_saved(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, moved: bool) -> None:

@@ -109,7 +109,7 @@ def are_too_many_for_clusters(tables: Tables) -> bool:
 
 
 def predicted_class_test(tables: Tables, inflation: float) -> PredictedClassTest | None:
-    """The log-score by predicted class; None for tables of old files. `inflation` is that of the variances."""
+    """The log-score by predicted class; None for options. `inflation` is that of the variances."""
     scores = tables.by_variation.log_scores_by_predicted_class
     if scores is None:
         return None
@@ -130,12 +130,10 @@ def predicted_class_test(tables: Tables, inflation: float) -> PredictedClassTest
 
 def cumulative_log_score(
     tables: Tables, resampled: ResampledTable, settings: Settings, inflation: float
-) -> CumulativeTest | None:
-    """The log-score cumulated over the bins; None for tables of old files."""
+) -> CumulativeTest:
+    """The log-score cumulated over the bins."""
     table = tables.by_variation
     scores = table.log_scores
-    if scores is None:
-        return None
     return cumulative_score(
         scores.score,
         _bin_variance(table, scores) * inflation,

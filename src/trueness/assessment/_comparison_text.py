@@ -10,7 +10,6 @@ from trueness._printing import p_text, visible
 from trueness.assessment._group_result import flagged_first
 from trueness.assessment.reported import ReportedMetric, headline_metrics
 from trueness.assessment.text import (
-    NO_SCORES,
     bins_of,
     classes_of,
     debiased_columns,
@@ -73,8 +72,6 @@ def model_table(comparison: Comparison) -> str:
             for name, result in assessments.items()
         ),
     ]
-    if any(math.isnan(result.brier_score) for result in assessments.values()):
-        lines.append(f"Brier score and log-loss: {NO_SCORES}")
     return "\n".join(lines)
 
 

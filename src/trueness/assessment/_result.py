@@ -60,9 +60,9 @@ class Assessment(Tabular, Flat):
     classes: ClasswiseAssessment | None
     """All classes: which are predicted too often, too seldom, too extremely or too timidly; None without them."""
     by_predicted_class: PredictedClassTest | None
-    """The log-score of the rows that predict each class; None for tables of old files."""
-    cumulative_log_score: CumulativeTest | None
-    """The log-score cumulated over the bins of variation; None for tables of old files."""
+    """The log-score of the rows that predict each class; None for rows with options of their own."""
+    cumulative_log_score: CumulativeTest
+    """The log-score cumulated over the bins of variation."""
     detectable_net_gap: float
     """The smallest net gap that is detected with 80 % power at this sample size; infinite if none is."""
     tables: Tables
@@ -330,9 +330,7 @@ class Assessment(Tabular, Flat):
         }
         if self.uce is None:
             reasons["uce_reason"] = text.NO_UCE
-        if math.isnan(self.brier_score):
-            reasons["brier_score_reason"] = reasons["log_loss_reason"] = text.NO_SCORES
-        elif math.isinf(self.log_loss):
+        if math.isinf(self.log_loss):
             reasons["log_loss_reason"] = "infinite: a true class had probability 0"
         if math.isinf(self.detectable_net_gap):
             reasons["detectable_net_gap_reason"] = "infinite: too few rows to detect a net gap of any size"

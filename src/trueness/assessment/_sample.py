@@ -200,7 +200,7 @@ class SampleWithResamples:
         return predicted_class_test(self.tables, self.inflation)
 
     @property
-    def cumulative_log_score(self) -> CumulativeTest | None:
+    def cumulative_log_score(self) -> CumulativeTest:
         """The log-score cumulated over the bins of variation."""
         return cumulative_log_score(self.tables, self.by_variation, self.settings, self.inflation)
 

@@ -23,7 +23,6 @@ if TYPE_CHECKING:
 
 
 NO_UCE = "requires a table binned by entropy"
-NO_SCORES = "the table was saved by an older version, without these sums"
 
 MOST_CLASSES = 20
 """Classes that a page lists."""
@@ -86,8 +85,6 @@ def bins_of(result: Assessment) -> str:
 
 def scores(result: Assessment) -> str:
     """Accuracy, Brier score and log-loss, which a recalibration may change too."""
-    if math.isnan(result.brier_score):
-        return f"accuracy {result.accuracy:.4f} (Brier score and log-loss: {NO_SCORES})"
     loss = "infinite" if math.isinf(result.log_loss) else f"{result.log_loss:.4f}"
     return f"accuracy {result.accuracy:.4f}, Brier score {result.brier_score:.4f}, log-loss {loss}"
 
@@ -137,7 +134,7 @@ def _log_score_line(result: Assessment, width: int) -> str:
 def _score_lines(result: Assessment, width: int) -> Iterator[str]:
     """The log-score cumulated over the bins, and by predicted class."""
     test = result.cumulative_log_score
-    if test is not None and not math.isnan(test.value):
+    if not math.isnan(test.value):
         yield f"{'cumulated':{width}}{test.value:9.2f}{'':13}{p_text(test.safe_p_value):>8}  log-score over the bins"
     by_class = result.by_predicted_class
     if by_class is not None and not math.isnan(by_class.value):

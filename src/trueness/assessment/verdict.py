@@ -88,9 +88,8 @@ def findings_of(result: Assessment) -> list[Finding]:
     ]
     if not math.isnan(result.log_score_z.value):
         found.append(Finding("log_score", result.log_score_z.safe_p_value))
-    if result.cumulative_log_score is not None:
-        cumulative = result.cumulative_log_score.safe_p_value
-        found.append(Finding("cumulative_log_score", cumulative, CUMULATIVE_WEIGHT))
+    cumulative = result.cumulative_log_score.safe_p_value
+    found.append(Finding("cumulative_log_score", cumulative, CUMULATIVE_WEIGHT))
     if result.by_predicted_class is not None:
         found.append(Finding("by_predicted_class", result.by_predicted_class.safe_p_value))
     if result.classes is not None:
@@ -265,7 +264,7 @@ def _of_ranks(result: Assessment, clear: set[str]) -> Case:
 
 def _of_scores(result: Assessment, clear: set[str], choice: str, p: str) -> Case:
     """What the log-score alone shows."""
-    if "log_score" not in clear and result.cumulative_log_score is not None:
+    if "log_score" not in clear:
         return _along_variation(result, choice, p)
     z = result.log_score_z.value
     return _one_direction(z < 0, f"shown by the log-score and not by VCE, Z = {z:+.1f}, {p}; {choice}")
@@ -274,7 +273,6 @@ def _of_scores(result: Assessment, clear: set[str], choice: str, p: str) -> Case
 def _along_variation(result: Assessment, choice: str, p: str) -> Case:
     """Errors that change sign along V, shown by the cumulated log-score alone."""
     test = result.cumulative_log_score
-    assert test is not None
     assert test.where is not None
     over = test.cumulated[test.where] < 0
     where = f"up to bin {test.where + 1} of {result.table.n_bins}"

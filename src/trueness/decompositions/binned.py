@@ -225,7 +225,7 @@ def _without_scores(reader: str) -> InvalidValueError:
     return InvalidValueError(
         "no-scores",
         "{reader} needs sums that the table lacks",
-        "it is from a file of an old schema, or its event is not on the event grid: make it again from the rows",
+        "its event is not on the event grid: make it again from the rows",
         argument="table",
         reader=reader,
     )

@@ -331,8 +331,7 @@ def log_score_draws(table: AnyRankTable, resampled: ResampledTable) -> list[Floa
     """Draws of Σ(ln p_y + H) in the filled bins under each null, (R, F) each, with the variance of the rows."""
     bins, parts = resampled.bins, single_parts(resampled.bins)
     variances = [
-        own.log_score_variance if of.log_scores is None else of.log_scores.variance[own.index]
-        for of, own in zip(option_tables(table), parts, strict=True)
+        of.log_scores.variance[own.index] for of, own in zip(option_tables(table), parts, strict=True)
     ]
     if (total := sum(float(variance.sum()) for variance in variances)) > 0:
         variances = [variance * (resampled.log_score_variance / total) for variance in variances]

@@ -92,13 +92,6 @@ class NullBins:
         """Σ_c (r̄_c - q̄_c)·ln q̄_c of each bin, (F,)."""
         return np.asarray(((self.observed - self.predicted) * self.log_predicted).sum(axis=1))
 
-    @property
-    def log_score_variance(self) -> FloatArray:
-        """The variance of n·Σ_c (r̄_c - q̄_c)·ln q̄_c of each bin if the model is calibrated, (F,)."""
-        logs = self.log_predicted
-        mean = (self.predicted * logs).sum(axis=1)
-        return np.asarray(self.count * ((self.predicted * logs**2).sum(axis=1) - mean**2))
-
     def smooth(self) -> NullBins:
         """These bins with (n·r̄ + q̄)/(n + 1) as predictions: the observed frequencies and one predicted row."""
         n = self.count[:, None]

@@ -141,11 +141,6 @@ class OptionBins:
         """Σ_c (r̄_c - q̄_c)·ln q̄_c by row of each bin, (F,)."""
         return self.mean_by_count([part.bins.log_score for part in self.parts])
 
-    @property
-    def log_score_variance(self) -> FloatArray:
-        """Its variance times the squared count if the model is calibrated, (F,)."""
-        return self.add_up([part.bins.log_score_variance for part in self.parts])
-
     def add_up(self, values: Sequence[FloatArray]) -> FloatArray:
         """Values of the cells, on the last axis, added up by bin, (..., F)."""
         total = np.zeros((*values[0].shape[:-1], len(self.index)))

@@ -17,7 +17,7 @@ from trueness.monitoring.settings import Settings, decode_bins, encode_bins
 from trueness.monitoring.watched import Watched
 from trueness.refusals import InvalidValueError
 from trueness.table import CalibrationTable, EventTable, OptionTables
-from trueness.table.file import are_together, is_compact
+from trueness.table.file import are_together
 from trueness.table.tables import table_from_dict
 from trueness.variation import Variation
 
@@ -86,11 +86,6 @@ def _encode_watched(watched: Watched) -> dict[str, Any]:
     if watched.by_class is None and watched.ranks is not None:
         return watched.ranks.to_dict()
     return {"tables": [table.to_dict() for table in watched.tables]}
-
-
-def are_compact(content: dict[str, Any]) -> bool:
-    """Whether one of the tables of `encode_tables` is compact."""
-    return any(map(is_compact, content["groups"].values() if "groups" in content else [content]))
 
 
 def decode_tables(content: Any, variation: Variation | None) -> dict[str | None, Watched]:

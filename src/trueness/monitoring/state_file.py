@@ -29,11 +29,7 @@ if TYPE_CHECKING:
     AnyMonitor = TypeVar("AnyMonitor", bound=Monitor)
 
 FORMAT = "trueness monitor"
-SCHEMA = 1
-SCHEMA_COMPACT = 2
-"""That of states with a compact table, as in `table.file`."""
-SCHEMAS = (SCHEMA, SCHEMA_COMPACT)
-"""The schemas that are read."""
+SCHEMA = 2
 
 PAGES = (".html", ".htm")
 _IN_PAGE = re.compile('<script type="application/json" id="trueness-monitor">(.*?)</script>', re.DOTALL)
@@ -46,11 +42,7 @@ def text_of(monitor: Monitor, *, with_values: bool = True) -> str:
         state_content.encode_entry(entry if with_values else replace(entry, log_bets={}), settings)
         for entry in monitor.entries
     ]
-    encoded = [look["table"] for look in looks]
-    if settings["reference"] is not None:
-        encoded.append(settings["reference"])
-    schema = SCHEMA_COMPACT if any(map(state_content.are_compact, encoded)) else SCHEMA
-    head = {"format": FORMAT, "schema": schema, "library": __version__, "settings": settings}
+    head = {"format": FORMAT, "schema": SCHEMA, "library": __version__, "settings": settings}
     return json.dumps({**head, "looks": looks}, allow_nan=False, separators=(",", ":"))
 
 
@@ -127,14 +119,14 @@ def from_content(
     """The monitor of parsed JSON."""
     if not isinstance(content, dict) or content.get("format") != FORMAT:
         raise damaged(path, "it is JSON, but not the state of a monitor")
-    if content.get("schema") not in SCHEMAS or isinstance(content["schema"], bool):
+    if content.get("schema") != SCHEMA:
         raise InvalidValueError(
             "unknown-schema",
             "{file} has schema {value!r}, and this version reads {known}",
             "use a newer version of trueness",
             file=path,
             value=content.get("schema"),
-            known=" and ".join(map(str, SCHEMAS)),
+            known=SCHEMA,
         )
     try:
         settings = state_content.decode_settings(content.get("settings"), variation)

@@ -12,7 +12,7 @@ from operator import add
 from trueness._version import __version__
 from trueness.refusals import InvalidValueError, Refusal
 from trueness.table import GroupedTables
-from trueness.table.file import SCHEMA_COMPACT as SCHEMA
+from trueness.table.file import SCHEMA
 from trueness.table.grouped_file import decode_groups, encode_groups
 from trueness.variation import Variation
 

@@ -101,7 +101,7 @@ def embed_models(comparison: Comparison) -> tuple[Markup, bool]:
         ]
         whole = {
             "format": table_file.FORMAT,
-            "schema": table_file.schema_of(table for model in models for table in model["tables"]),
+            "schema": table_file.SCHEMA,
             "library": __version__,
             "models": models,
             "report": settings,
@@ -137,7 +137,7 @@ def _corrupt(name: str) -> InvalidValueError:
 def _file(tables: list[dict[str, Any]], settings: dict[str, Any]) -> dict[str, Any]:
     return {
         "format": table_file.FORMAT,
-        "schema": table_file.schema_of(tables),
+        "schema": table_file.SCHEMA,
         "library": __version__,
         "tables": tables,
         "report": settings,
@@ -193,7 +193,7 @@ def read(path: str | os.PathLike[str], variation: Variation | None = None) -> Sa
     try:
         groups = {str(group["name"]): group["tables"] for group in settings.get("groups", [])}
         level, resamples, seed = float(settings["level"]), int(settings["resamples"]), int(settings["seed"])
-        tolerance = settings.get("tolerance")  # missing in reports of older versions
+        tolerance = settings.get("tolerance")
         limits = None if tolerance is None else {str(key): float(x) for key, x in tolerance.items()}
     except (AttributeError, KeyError, TypeError, ValueError) as error:
         raise _corrupt(name) from error
@@ -201,7 +201,7 @@ def read(path: str | os.PathLike[str], variation: Variation | None = None) -> Sa
         tables=tables,
         groups={
             group: _decode_tables(
-                {"format": table_file.FORMAT, "schema": table_file.SCHEMA_COMPACT, "tables": given},
+                {"format": table_file.FORMAT, "schema": table_file.SCHEMA, "tables": given},
                 f"{name}, group {group}",
                 variation,
             )

@@ -8,7 +8,6 @@ from typing import TYPE_CHECKING, Any
 from trueness import _printing
 from trueness._markup import Markup, tag
 from trueness.assessment.reported import ReportedMetric, estimates_of
-from trueness.assessment.text import NO_SCORES
 from trueness.assessment.verdict import Verdict, significance_limit
 from trueness.inference.results import Estimate
 from trueness.report._interval_line import strip
@@ -149,9 +148,7 @@ def _scores_card(result: Assessment) -> Markup:
         tag("p", tag("strong", number(result.accuracy), class_="big")),
         tag(
             "p",
-            NO_SCORES
-            if math.isnan(result.brier_score)
-            else f"Brier score {number(result.brier_score)}, log-loss {number(result.log_loss)}",
+            f"Brier score {number(result.brier_score)}, log-loss {number(result.log_loss)}",
             class_="detail",
         ),
         tag(

@@ -6,8 +6,6 @@ from typing import Any
 
 from numpy.typing import NDArray
 
-from trueness._cells import Rows, Tabular
-
 _NAMES = ("from", "to", "n_rows", "count", "mean_variation", "predicted", "observed", "gap")
 
 
@@ -23,13 +21,3 @@ def bin_cells(table: Any) -> list[dict[str, Any]]:
     columns += (table.predicted_variation, table.observed_variation, table.gap)
     rows = zip(*(column.tolist() for column in columns), strict=True)
     return [{"bin": number, **dict(zip(_NAMES, row, strict=True))} for number, row in enumerate(rows, 1)]
-
-
-class BinCells(Tabular):
-    """Abstract. A table of ranks that becomes a table of its bins."""
-
-    __slots__ = ()
-    tables_of_cells = ("bins",)
-
-    def _cells(self, _: str) -> Rows:
-        return bin_cells(self)

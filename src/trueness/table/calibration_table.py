@@ -19,7 +19,6 @@ from trueness.bins import Bins, Edges, as_bins, group_starts
 from trueness.refusals import InvalidTypeError, InvalidValueError
 from trueness.table import cluster_file
 from trueness.table import file as table_file
-from trueness.table.bin_cells import BinCells
 from trueness.table.content import Sums, TableSpec
 from trueness.table.exact_sums import ExactSum, Sum
 from trueness.table.label_worth import row_worth, squared_distance
@@ -29,7 +28,7 @@ from trueness.variation import Variation
 
 
 @dataclass(frozen=True, slots=True, eq=False)
-class CalibrationTable(BinCells):
+class CalibrationTable:
     """Per bin: a count, the summed ordered probabilities, the counts of the true class's rank, and the summed V.
 
     Made by `tabulate`, merged by `+` or `sum`, read by the functions of `trueness.metrics`.
@@ -123,23 +122,21 @@ class CalibrationTable(BinCells):
     @property
     def log_score_sum(self) -> float:
         """Σ(ln p_y + H) in nats, over the rows with p_y > 0; mean zero if the model is calibrated."""
-        return float(_total(self.sums.log_score).value)
+        return float(self.sums.log_score.total().value)
 
     @property
     def log_score_variance(self) -> float:
         """Σ of the rows' varentropies: the variance of `log_score_sum` if the model is calibrated."""
-        return float(_total(self.sums.log_score_variance).value)
+        return float(self.sums.log_score_variance.total().value)
 
     @property
-    def log_scores(self) -> ScoreSums | None:
-        """Σ(ln p_y + H) of each bin and its variance; None for a table from a file of schema 1 or 2."""
-        score, variance = self.sums.log_score.value, self.sums.log_score_variance.value
-        known = score.ndim and self.spec.has_scores
-        return ScoreSums(self.count, score, variance) if known else None
+    def log_scores(self) -> ScoreSums:
+        """Σ(ln p_y + H) of each bin and its variance."""
+        return ScoreSums(self.count, self.sums.log_score.value, self.sums.log_score_variance.value)
 
     @property
     def brier_residuals(self) -> ScoreSums | None:
-        """Σ(p_y - ‖p‖²) of each bin and its variance; None for a table from a file of schema 1 or 2."""
+        """Σ(p_y - ‖p‖²) of each bin and its variance."""
         residual, variance = self.sums.brier_residual, self.sums.brier_residual_variance
         if residual is None or variance is None:
             return None
@@ -147,12 +144,12 @@ class CalibrationTable(BinCells):
 
     @property
     def log_scores_by_predicted_class(self) -> ScoreSums | None:
-        """Σ(ln p_y + H) of the rows that predict each class, and its variance; None from schema 1 or 2."""
+        """Σ(ln p_y + H) of the rows that predict each class, and its variance."""
         return self._by_predicted_class(self.sums.predicted_scores)
 
     @property
     def brier_residuals_by_predicted_class(self) -> ScoreSums | None:
-        """Σ(p_y - ‖p‖²) of the rows that predict each class, and its variance; None from schema 1 or 2."""
+        """Σ(p_y - ‖p‖²) of the rows that predict each class, and its variance."""
         return self._by_predicted_class(self.sums.predicted_brier)
 
     def _by_predicted_class(self, sums: Sum | None) -> ScoreSums | None:
@@ -178,8 +175,7 @@ class CalibrationTable(BinCells):
     def brier_score(self) -> float:
         """The mean of Σ_c (p_c - 1[c = y])² over rows: the sum over classes, from 0 (best) to 2.
 
-        For two classes this is twice the score of one class alone. NaN for a table without rows, and for one that was
-        read from a file of schema 1, which lacks the sums.
+        For two classes this is twice the score of one class alone. NaN for a table without rows.
         """
         return self._mean(squared_distance(self.sums))
 
@@ -187,7 +183,7 @@ class CalibrationTable(BinCells):
     def log_loss(self) -> float:
         """The mean of -ln p_y over rows, in nats, from 0 (best) up; infinite if `impossible_rows` is not 0.
 
-        NaN for a table without rows, and for one that was read from a file of schema 1, which lacks the sum.
+        NaN for a table without rows.
         """
         if (total := self.sums.log_likelihood) is None:
             return float("nan")
@@ -284,14 +280,6 @@ class CalibrationTable(BinCells):
 
     __hash__ = None  # type: ignore[assignment]
 
-    def isclose(self, other: CalibrationTable, rtol: float = 1e-12) -> bool:
-        """Whether row counts are equal and all sums agree up to rounding, as those of the same weighted rows do.
-
-        Sums over a bin may differ by rtol times that bin's count, edges fitted to the data by 1e-12.
-        """
-        _require_other_table("isclose", other)
-        return self.spec.agrees(other.spec) and self.sums.close(other.sums, rtol)
-
     def coarsen(self, bins: int | Bins) -> CalibrationTable:
         """The same rows in coarser bins, whose edges are among those of this table.
 
@@ -369,19 +357,3 @@ def require_table(argument: str, value: Any) -> None:
             type=type(value).__name__,
             empty_sum=empty_sum,
         )
-
-
-def _require_other_table(method: str, other: object) -> None:
-    if not isinstance(other, CalibrationTable):
-        raise InvalidTypeError(
-            "wrong-type",
-            "{method} compares with another CalibrationTable, got {type}",
-            argument="other",
-            method=method,
-            type=type(other).__name__,
-        )
-
-
-def _total(sums: Sum) -> Sum:
-    """The sum over all bins."""
-    return sums.total() if sums.value.ndim else sums

@@ -48,11 +48,10 @@ def require_consistent(spec: TableSpec, sums: Sums, n_rows: Any) -> None:
     # For one row: H up to ln C, a varentropy below (ln C)²/4 + 1, and ln p_y from that of the farthest logit to 0.
     mass, log_c = float(weight.sum()), math.log(spec.n_classes)
     score, variance = sums.log_score.value, sums.log_score_variance.value
-    count = weight if score.ndim else mass
-    reachable = np.all((score >= LEAST_LOG * count) & (score <= (log_c + 1) * count))
+    reachable = np.all((score >= LEAST_LOG * weight) & (score <= (log_c + 1) * weight))
     require(bool(reachable), "log_score is out of range for so many rows")
     most = LEAST_LOG**2 if soft else log_c**2 + 2  # of soft labels the squares of the scores are summed
-    reachable = np.all((variance >= 0) & (variance <= most * count))
+    reachable = np.all((variance >= 0) & (variance <= most * weight))
     require(bool(reachable), "log_score_variance is out of range for so many rows")
     if sums.label_spread is not None:
         within = 0 <= float(sums.label_spread.value) <= mass * (1 + 1e-9)

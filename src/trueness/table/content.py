@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 
 from trueness._arrays import FloatArray, IntArray
-from trueness.bins import EQUAL_MASS_SNAP, Edges
+from trueness.bins import Edges
 from trueness.refusals import InvalidValueError
 from trueness.table.exact_sums import (
     LOG_SCORE_BITS,
@@ -93,14 +93,6 @@ class TableSpec:
                 return f"{name} differs: {_contrast(mine, theirs)}"
         return None
 
-    def agrees(self, other: TableSpec) -> bool:
-        """Whether specs are equal, apart from the rounding of edges that were fitted to the same rows."""
-        mine, theirs = self.bins, other.bins
-        if mine.snap != theirs.snap or mine.n_bins != theirs.n_bins:
-            return False
-        apart = np.abs(np.subtract(mine.edges, theirs.edges)).max()
-        return bool(apart <= EQUAL_MASS_SNAP) and replace(self, bins=theirs) == other
-
 
 def _contrast(mine: Any, theirs: Any) -> str:
     """Two different values, with enough digits to show the difference."""
@@ -142,17 +134,17 @@ class Sums(NamedSums):
     variation: Sum
     """Σ𝒱(p) over each bin, (M,)."""
     log_score: Sum
-    """Σ(ln p_y + H) over the rows of each bin with p_y > 0, in nats, (M,); only the total, (), of schemas 1 and 2."""
+    """Σ(ln p_y + H) over the rows of each bin with p_y > 0, in nats, (M,)."""
     log_score_variance: Sum
-    """Σ of the varentropies of all rows of each bin, (M,); only the total, (), of schemas 1 and 2."""
+    """Σ of the varentropies of all rows of each bin, (M,)."""
     true_probability: Sum | None = None
-    """Σp_y, (); like the next two, absent from files of schema 1."""
+    """Σp_y, ()."""
     square: Sum | None = None
     """Σ‖p‖², each p·p rounded to a multiple of 2⁻⁵², ()."""
     log_likelihood: Sum | None = None
     """Σ ln p_y over rows with p_y > 0, in nats, ()."""
     brier_residual: Sum | None = None
-    """Σ(p_y - ‖p‖²) over each bin, (M,); like all that follow, absent from files of schemas 1 and 2."""
+    """Σ(p_y - ‖p‖²) over each bin, (M,)."""
     brier_residual_variance: Sum | None = None
     """Σ(Σ_c p_c³ - ‖p‖⁴) over each bin, its variance if the model is calibrated, (M,)."""
     predicted_rows: IntArray | None = None
@@ -234,28 +226,6 @@ class Sums(NamedSums):
                 filled |= (entries != 0).reshape(len(filled), -1).any(axis=1)
         return np.flatnonzero(filled)
 
-    def close(self, other: Sums, rtol: float) -> bool:
-        """Whether the counts of rows are equal and all sums agree to rtol, for sums of one spec.
-
-        Differences are compared with the count of the bin, since any content of a light bin would be close on the scale
-        of the whole table; those of Σw² with Σw²; those of totals, which may cancel over the rows, and of predicted
-        classes, with the count of all rows.
-        """
-        mass = np.maximum(self.mass, other.mass)
-        of_all = np.asarray(mass.sum())
-        mine, theirs = dict(self.items()), dict(other.items())
-
-        def scale(name: str, value: FloatArray) -> FloatArray:
-            of_no_bin = value.ndim == 0 or name in BY_PREDICTED_CLASS
-            return np.zeros(()) if name == "weight_square" else of_all if of_no_bin else mass
-
-        return mine.keys() == theirs.keys() and all(
-            np.array_equal(a, theirs[name])
-            if isinstance(a, np.ndarray)
-            else _close(a.value, theirs[name].value, rtol, scale(name, a.value))
-            for name, a in mine.items()
-        )
-
     def merge_runs(self, starts: IntArray) -> Sums:
         """Sums in which each run of bins that begins at one of `starts` is one bin."""
         if len(starts) == 0 or starts[0] != 0 or np.any(np.diff(starts) <= 0):
@@ -292,12 +262,3 @@ def is_by_bin(name: str, value: Any) -> bool:
     return (
         value if isinstance(value, np.ndarray) else value.value
     ).ndim > 0 and name not in BY_PREDICTED_CLASS
-
-
-def _close(a: FloatArray, b: FloatArray, rtol: float, scale: FloatArray) -> bool:
-    """Whether a and b differ by at most rtol times the largest of a, b and the scale, which runs along axis 0."""
-    if a.shape != b.shape:
-        return False
-    along = scale.reshape(scale.shape + (1,) * (a.ndim - scale.ndim))
-    largest = np.maximum(np.maximum(np.abs(a), np.abs(b)), along)
-    return bool(np.all(np.abs(a - b) <= rtol * largest))

@@ -196,21 +196,6 @@ class EventSums(NamedSums):
         """Number of rows in each cell, or the sum of their weights, (K, G)."""
         return self.rows.astype(np.float64) if self.weight is None else self.weight.value
 
-    def close(self, other: EventSums, rtol: float) -> bool:
-        """Whether the counts of rows are equal and all sums agree to rtol times the mass of their cell or event."""
-        mass = np.maximum(self.mass, other.mass)
-        mine, theirs = dict(self.items()), dict(other.items())
-
-        def near(name: str) -> bool:
-            a, b = mine[name], theirs[name]
-            if isinstance(a, np.ndarray):
-                return bool(np.array_equal(a, b))
-            scale = mass if a.value.ndim == 2 else mass.sum(axis=1)
-            largest = np.maximum(np.maximum(np.abs(a.value), np.abs(b.value)), scale)
-            return bool(np.all(np.abs(a.value - b.value) <= rtol * largest))
-
-        return mine.keys() == theirs.keys() and all(map(near, mine))
-
     def merge_runs(self, starts: IntArray) -> EventSums:
         """Sums in which each run of cells that begins at one of `starts` is one cell, without the moments."""
 

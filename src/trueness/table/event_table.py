@@ -137,17 +137,6 @@ class EventTable:
 
     __hash__ = None  # type: ignore[assignment]
 
-    def isclose(self, other: EventTable, rtol: float = 1e-12) -> bool:
-        """Whether row counts are equal and all sums agree up to rounding, as those of the same weighted rows do."""
-        if not isinstance(other, EventTable):
-            raise InvalidTypeError(
-                "wrong-type",
-                "isclose compares with another EventTable, got {type}",
-                argument="other",
-                type=type(other).__name__,
-            )
-        return self.spec == other.spec and self.sums.close(other.sums, rtol)
-
     def coarsen(self, bins: int | Bins | ProbabilityGrid) -> EventTable:
         """The same rows in coarser cells, whose edges are among those of this table.
 

@@ -220,14 +220,7 @@ class NamedSums:
 
 
 def _add(mine: Any, theirs: Any) -> Any:
-    if isinstance(mine, np.ndarray):
-        return np.asarray(mine + theirs)
-    # Of sums by bin and a total, as old files have it, only the total is known.
-    if mine.ndim > theirs.ndim:
-        mine = mine.total()
-    elif theirs.ndim > mine.ndim:
-        theirs = theirs.total()
-    return mine + theirs
+    return np.asarray(mine + theirs) if isinstance(mine, np.ndarray) else mine + theirs
 
 
 def _same(a: Any, b: Any) -> bool:

@@ -6,7 +6,7 @@ JSON and not pickle, because a file may come from anywhere. Inconsistent content
 from __future__ import annotations
 
 import os
-from collections.abc import Callable, Iterable
+from collections.abc import Callable
 from dataclasses import replace
 from typing import Any, TypeVar
 
@@ -29,7 +29,6 @@ from trueness.table.json_numbers import (
     encode_sum,
     indices,
     is_number,
-    is_packed_sum,
 )
 from trueness.table.sparse_sums import decode_kept, kept
 from trueness.variation import Variation, as_variation
@@ -37,36 +36,13 @@ from trueness.variation import Variation, as_variation
 T = TypeVar("T")
 
 FORMAT = "trueness calibration tables"
-SCHEMA = 3
-"""That of files all of whose tables hold ranks or events."""
-SCHEMA_TOP_OR_TOGETHER = 4
-"""That of files with a table of the k largest classes, whose spec has `cells` and `top_k`, and of files whose key
-"together" says that their tables are those of different numbers of options."""
-SCHEMA_COMPACT = 5
-"""That of files with a compact table: one of many bins, which leaves out those without rows, or one of many numbers,
-which are packed."""
-SCHEMAS = (1, 2, SCHEMA, SCHEMA_TOP_OR_TOGETHER, SCHEMA_COMPACT)
-"""The schemas that are read."""
+SCHEMA = 5
 
 MOST_BINS_WRITTEN_OUT = 100
 """Of tables with more bins, those without rows are left out, and the edges if the bins are of equal width."""
 
 OPTIONS = "options"
 """The value of the key "together"."""
-
-SINCE_SCHEMA_2 = frozenset({"true_probability", "square", "log_likelihood"})
-"""Sums that a table of schema 1 lacks, and so do tables added to it. A table has all of them or none."""
-
-SINCE_SCHEMA_3 = frozenset(
-    {
-        "brier_residual",
-        "brier_residual_variance",
-        "predicted_rows",
-        "predicted_scores",
-        "predicted_brier",
-    }
-)
-"""Sums that a table of schema 2 lacks, of which the log-scores are totals over all bins."""
 
 
 def write(tables: list[dict[str, Any]], path: str | os.PathLike[str], together: str | None = None) -> None:
@@ -80,16 +56,8 @@ def write(tables: list[dict[str, Any]], path: str | os.PathLike[str], together: 
 
 def file_content(tables: list[dict[str, Any]], together: str | None = None) -> dict[str, Any]:
     """What is written to a file of encoded tables."""
-    schema = schema_of(tables)
-    if together is None:
-        return {"format": FORMAT, "schema": schema, "library": __version__, "tables": tables}
-    return {
-        "format": FORMAT,
-        "schema": max(schema, SCHEMA_TOP_OR_TOGETHER),
-        "library": __version__,
-        "together": together,
-        "tables": tables,
-    }
+    head: dict[str, Any] = {"format": FORMAT, "schema": SCHEMA, "library": __version__}
+    return head | ({} if together is None else {"together": together}) | {"tables": tables}
 
 
 def are_together(content: Any) -> bool:
@@ -141,25 +109,6 @@ def read_content(content: Any, name: str, decode: Callable[[Any], T]) -> list[T]
     return [_decode_in_file(table, decode, f"{name}, table {k}") for k, table in enumerate(tables, 1)]
 
 
-def schema_of(tables: Iterable[dict[str, Any]]) -> int:
-    """The schema of a file with these encoded tables: the first that has what they need."""
-    listed = [*tables]
-    if any(map(is_compact, listed)):
-        return SCHEMA_COMPACT
-    return SCHEMA
-
-
-def is_compact(content: dict[str, Any]) -> bool:
-    """Whether an encoded table leaves out bins, or a table or the sums of clusters has packed numbers."""
-    if "tables" in content:
-        return any(map(is_compact, content["tables"]))
-    return (
-        "bins" in content
-        or isinstance(content.get("cells"), str)
-        or any(map(is_packed_sum, content["sums"].values()))
-    )
-
-
 def is_of_events(content: Any) -> bool:
     """Whether an encoded table is one of events."""
     return isinstance(content, dict) and "events" in content
@@ -170,16 +119,16 @@ def is_by_measure(content: Any) -> bool:
     return not isinstance(content, dict) or not ({"events", "clusters"} & set(content))
 
 
-def require_schema(content: dict[str, Any], name: str, known: tuple[int, ...] = SCHEMAS) -> None:
-    """Refuse a file of an unknown schema."""
-    if not is_int(content.get("schema")) or content["schema"] not in known:
+def require_schema(content: dict[str, Any], name: str) -> None:
+    """Refuse a file of another schema."""
+    if not is_int(content.get("schema")) or content["schema"] != SCHEMA:
         raise InvalidValueError(
             "unknown-schema",
             "{file} has schema {schema!r}",
             "this version of trueness reads schema {known}",
             file=name,
             schema=content.get("schema"),
-            known=", ".join(map(str, known[:-1])) + f" and {known[-1]}",
+            known=SCHEMA,
         )
 
 
@@ -248,11 +197,7 @@ def decode(content: dict[str, Any], variation: Variation | None = None) -> tuple
     names = set(expected)
     if "label_spread" in given:
         expected["label_spread"] = expected["true_probability"]
-    older = [names - SINCE_SCHEMA_3, names - SINCE_SCHEMA_3 - SINCE_SCHEMA_2]
-    complete = set(given) - ZERO_IF_ABSENT in [names, *older]
-    require(complete, f"its sums must be {', '.join(expected)}")
-    if set(given) != names and not set(given) >= SINCE_SCHEMA_3:
-        expected |= {name: expected[name].total() for name in ("log_score", "log_score_variance")}
+    require(set(given) - ZERO_IF_ABSENT == names, f"its sums must be {', '.join(expected)}")
     sums = Sums(**{name: _decode_sum(name, given[name], expected[name], at) for name in given})
     require(at is None or bool(np.all(sums.rows[at] > 0)), "a listed bin has no rows")
     with np.errstate(over="ignore"):  # numbers that are far too large are refused without a warning

@@ -19,8 +19,6 @@ from trueness.table.tables import GroupedTables, Tables, table_from_dict, tables
 from trueness.variation import Variation
 
 FORMAT = "trueness tables by group"
-SCHEMAS = table_file.SCHEMAS
-"""Those that are read: the tables of the first lack some sums, as in files of single tables."""
 
 
 def encode_groups(groups: Mapping[str | None, Tables]) -> list[dict[str, Any]]:
@@ -72,7 +70,7 @@ def save_tables(tables: GroupedTables, path: str) -> None:
     groups = encode_groups(tables.groups)
     content = {
         "format": FORMAT,
-        "schema": table_file.schema_of(table for group in groups for table in group["tables"]),
+        "schema": table_file.SCHEMA,
         "library": __version__,
         "by": tables.by,
         "groups": groups,
@@ -92,7 +90,7 @@ def load_tables(path: str) -> GroupedTables:
     content = read_json(path, "a file of calibration tables")
     if not isinstance(content, dict) or content.get("format") != FORMAT:
         return GroupedTables(None, {None: _tables_without_groups(content, path)})
-    table_file.require_schema(content, path, SCHEMAS)
+    table_file.require_schema(content, path)
     if not isinstance(content.get("by"), str):
         raise _damaged_file_error(path)
     groups = decode_groups(content.get("groups"), path)

@@ -30,11 +30,6 @@ def encode_numbers(numbers: NDArray[Any]) -> Any:
     return pack(numbers) if is_packed_size(numbers.size) else numbers.tolist()
 
 
-def is_packed_sum(value: Any) -> bool:
-    """Whether an encoded sum has texts in the place of lists."""
-    return isinstance(value.get("whole") if isinstance(value, dict) else value, str)
-
-
 def decode_sum(name: str, value: Any, zero: Any) -> Any:
     """The sum `name`, of the kind and shape of `zero`."""
     if isinstance(zero, ExactSum):

@@ -191,7 +191,7 @@ class OptionTables(Mapping[int, CalibrationTable]):
         return self.padded.log_score_variance
 
     @property
-    def log_scores(self) -> ScoreSums | None:
+    def log_scores(self) -> ScoreSums:
         """Σ(ln p_y + H) of each bin and its variance."""
         return self.padded.log_scores
 
@@ -308,10 +308,6 @@ class OptionTables(Mapping[int, CalibrationTable]):
         return self.spec == other.spec and self.tables == other.tables
 
     __hash__ = None  # type: ignore[assignment]
-
-    def isclose(self, other: OptionTables, rtol: float = 1e-12) -> bool:
-        """Whether row counts are equal and all sums agree up to rounding, as those of the same weighted rows do."""
-        return [*self] == [*other] and all(table.isclose(other[c], rtol) for c, table in self.items())
 
     def coarsen(self, bins: int | Bins) -> OptionTables:
         """The same rows in coarser bins; those of equal mass are found from the counts of all tables together."""

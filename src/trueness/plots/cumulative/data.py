@@ -95,6 +95,6 @@ def _missing(cause: str) -> InvalidValueError:
     return InvalidValueError(
         "missing-table",
         cause,
-        "assess the rows again: tables of older versions lack its sums",
+        "assess rows that all have the same classes",
         argument="result",
     )
