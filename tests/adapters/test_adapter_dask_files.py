@@ -1,7 +1,6 @@
 """Dask on files, local and remote, and the command on a cluster."""
 
 import json
-import os
 import re
 import subprocess
 import sys
@@ -35,15 +34,6 @@ def test_files_of_all_kinds(client: Any, shards: Path) -> None:
     assert tabulate(f"file://{shards}/*", client=client) == one_process()
     require_tables_by_class(lambda **options: tabulate(paths, **options))
     assert tabulate(paths, by="g", bins=tn.EqualMass(5), exact=True)["west"].n_rows == np.sum(GROUP == "west")
-
-
-def test_pieces_are_for_the_slots_of_the_client(client: Any, shards: Path) -> None:
-    """Of the client that is passed, or of the current one, or else the threads of this process."""
-    assert adapter._Cluster(client).slots == 2
-    with client.as_current():
-        assert adapter._Cluster(None).slots == 2
-        assert tabulate(str(shards)) == one_process()
-    assert adapter._Cluster(None).slots == os.cpu_count()
 
 
 def test_paths_of_fsspec(client: Any, shards: Path, tmp_path: Path) -> None:
