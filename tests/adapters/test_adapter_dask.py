@@ -125,15 +125,6 @@ def test_a_list_column_and_names_for_labels() -> None:
     assert adapter.tabulate(data, "y", "scores", classes=names) == one_process()
 
 
-def test_lists_of_python_are_found_by_their_first_row() -> None:
-    import dask
-    import pandas as pd
-
-    listed = pd.DataFrame({"y": Y_TRUE, "scores": pd.Series(list(Y_PROB), dtype=object)})
-    with dask.config.set({"dataframe.convert-string": False}):
-        assert adapter.tabulate(collection(of=listed), "y", "scores") == one_process()
-
-
 def listed_type() -> Any:
     import pandas as pd
     import pyarrow as pa

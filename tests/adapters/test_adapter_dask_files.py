@@ -1,6 +1,5 @@
 """Dask on files, local and remote."""
 
-import os
 import re
 import zipfile
 from pathlib import Path
@@ -17,7 +16,6 @@ from partitioned import (
 from partitioned import dask_tabulate as tabulate
 
 import trueness as tn
-from trueness.adapters import dask as adapter
 from trueness.files.remote import find_remote, local_source
 from trueness.refusals import Refusal
 
@@ -33,15 +31,6 @@ def test_files_of_all_kinds(client: Any, shards: Path) -> None:
     assert tabulate(paths, groups="g", bins=tn.EqualMass(5), exact=True)["west"].n_rows == np.sum(
         GROUP == "west"
     )
-
-
-def test_pieces_are_for_the_slots_of_the_client(client: Any, shards: Path) -> None:
-    """Of the client that is passed, or of the current one, or else the threads of this process."""
-    assert adapter._Cluster(client).slots == 2
-    with client.as_current():
-        assert adapter._Cluster(None).slots == 2
-        assert tabulate(str(shards)) == one_process()
-    assert adapter._Cluster(None).slots == os.cpu_count()
 
 
 def test_paths_of_fsspec(client: Any, shards: Path, tmp_path: Path) -> None:

@@ -78,24 +78,6 @@ def test_options_of_a_scorer() -> None:
         CalibrationScorer("brier")
 
 
-def test_cross_validation_of_a_pipeline_with_several_scorers() -> None:
-    from sklearn.linear_model import LogisticRegression
-    from sklearn.model_selection import StratifiedKFold, cross_validate
-    from sklearn.pipeline import make_pipeline
-    from sklearn.preprocessing import StandardScaler
-
-    from trueness.adapters.sklearn import ece_scorer, vce_scorer
-
-    x, y = blobs(names=["a", "b", "c"])
-    model, folds = make_pipeline(StandardScaler(), LogisticRegression()), StratifiedKFold(4)
-    scores = cross_validate(model, x, y, cv=folds, scoring={"vce": vce_scorer, "ece": ece_scorer})
-    for fold, (train, test) in enumerate(folds.split(x, y)):
-        fitted = model.fit(x[train], y[train])
-        expected = -tn.vce(y[test], fitted.predict_proba(x[test]), classes=["a", "b", "c"])
-        assert scores["test_vce"][fold] == pytest.approx(expected, abs=1e-9)
-    assert (scores["test_ece"] < 0).all()
-
-
 def test_weights_are_routed() -> None:
     """Weight 0 leaves a row out: the score of each fold is that of its heavy rows."""
     from sklearn import config_context
@@ -255,52 +237,6 @@ def test_displays_plot_the_predictions(out_of_fold: bool) -> None:
 
 
 # The temperature
-
-
-def test_against_the_temperature_of_scikit_learn() -> None:
-    """By likelihood and by variation on the same rows: 40 times 1000 rows of ten classes.
-
-    Both have the same noise; variation may be a little less precise than likelihood, which is efficient if only the
-    temperature of the model is wrong. An sd of 40 is known to 11 %, their ratio (correlated) to less: at most 1.3.
-    """
-    from sklearn.base import BaseEstimator, ClassifierMixin
-    from sklearn.calibration import CalibratedClassifierCV
-    from sklearn.frozen import FrozenEstimator
-
-    from trueness.adapters.sklearn import VariationTemperature
-
-    class Given(ClassifierMixin, BaseEstimator):
-        """Returns its features, logarithms of probabilities, as predictions."""
-
-        classes_ = np.arange(10)
-
-        def fit(self, X: Any, y: Any) -> Any:
-            return self
-
-        def __sklearn_is_fitted__(self) -> bool:
-            return True
-
-        def decision_function(self, X: Any) -> Any:
-            return X
-
-        def predict_proba(self, X: Any) -> Any:
-            return np.exp(X)
-
-        def predict(self, X: Any) -> Any:
-            return X.argmax(axis=1)
-
-    by_likelihood, by_variation = [], []
-    for seed in range(40):
-        y_true, y_prob = tn.simulate.calibrated(1000, [10.0] + [1.0] * 9, rng=seed)
-        logs = np.log(tn.simulate.sharpen(y_prob, 1.5))
-        theirs = CalibratedClassifierCV(FrozenEstimator(Given()), method="temperature").fit(logs, y_true)
-        (calibrated,) = theirs.calibrated_classifiers_
-        by_likelihood.append(1 / calibrated.calibrators[0].beta_)
-        by_variation.append(VariationTemperature(FrozenEstimator(Given())).fit(logs, y_true).temperature_)
-    for found in (by_likelihood, by_variation):
-        assert np.mean(found) == pytest.approx(1.5, abs=4 * np.std(found) / np.sqrt(40) + 0.01)
-    assert np.std(by_variation) < 1.3 * np.std(by_likelihood)
-    assert np.corrcoef(by_likelihood, by_variation)[0, 1] > 0.8
 
 
 def test_the_estimator_passes_the_checks_of_scikit_learn() -> None:

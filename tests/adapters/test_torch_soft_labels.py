@@ -49,18 +49,6 @@ def test_two_metrics_merge() -> None:
         hard.merge_state(two)
 
 
-def test_one_hot_targets_give_the_table_of_labels_and_pixels_have_shares() -> None:
-    import torch
-
-    from trueness.adapters.torch import ExpectedCalibrationError
-
-    y, p = tn.simulate.calibrated(60, [0.5] * 3, rng=0)
-    metric = ExpectedCalibrationError(num_classes=3, soft_labels=True)
-    maps = (torch.from_numpy(each.reshape(4, 15, 3)).movedim(-1, 1) for each in (p, np.eye(3)[y]))
-    metric.update(*maps)
-    assert metric.table == tn.tabulate(y, p, variation="confidence")
-
-
 def test_two_classes_have_the_share_of_class_1() -> None:
     import torch
 

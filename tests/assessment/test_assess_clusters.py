@@ -116,28 +116,6 @@ class TestClusters:
         assert north.assessment is not None
         assert north.assessment.n_clusters == len(set(names[SITE == "north"]))
 
-    def test_progress_over_groups(self) -> None:
-        y_true, y_prob = tn.simulate.calibrated(900, [1.0] * 3, rng=0)
-        told: list[float] = []
-        tn.assess(y_true, y_prob, groups=np.arange(900) % 4, resamples=39, rng=0, progress=told.append)
-        assert told == [0.25, 0.5, 0.75, 1.0]
-
-    def test_progress_goes_up_to_one(self) -> None:
-        told: list[float] = []
-        y_true, y_prob = tn.simulate.calibrated(5000, [1.0] * 3, rng=0)
-        tn.assess(
-            y_true,
-            y_prob,
-            clusters=np.arange(5000) // 10,
-            groups=np.arange(5000) % 2,
-            progress=told.append,
-            resamples=39,
-            rng=0,
-        )
-        assert told == sorted(told)
-        assert len(told) == 2  # once for each group
-        assert told[-1] == 1.0
-
     def test_few_clusters_give_a_warning(self) -> None:
         result = tn.assess(Y_TRUE, Y_PROB, clusters=np.arange(1200) % 20, rng=0, resamples=99)
         assert "few-clusters" in codes(result)

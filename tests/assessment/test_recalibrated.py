@@ -130,25 +130,6 @@ def test_text_and_json() -> None:
     assert "trueness-notebook" in found._repr_html_()
 
 
-def test_flat_numbers_are_those_of_the_comparison_and_of_what_was_fitted() -> None:
-    found = tn.compare_recalibration(Y_TRUE, SHARP, resamples=99)
-    numbers = found.flat("x/")
-    assert found.temperature is not None
-    own = {
-        "x/change_of_log_loss": found.log_loss.difference,
-        "x/change_of_log_loss_before": found.log_loss.before,
-        "x/change_of_log_loss_after": found.log_loss.after,
-        "x/change_of_log_loss_low": found.log_loss.interval.low,
-        "x/change_of_log_loss_high": found.log_loss.interval.high,
-        "x/change_of_log_loss_p_value": found.log_loss.p_value,
-        "x/change_of_log_loss_left_out": 0.0,
-        "x/temperature": found.temperature.value,
-        "x/temperature_standard_error": found.temperature.standard_error,
-        "x/n_fitted": found.n_fitted,
-    }
-    assert numbers == found.comparison.flat("x/") | own
-
-
 def test_the_picture_shows_both() -> None:
     drawn = tn.compare_recalibration(Y_TRUE, SHARP, resamples=19).plot()
     words = [text.get_text().partition(":")[0] for text in drawn.ax_.get_legend().get_texts()]

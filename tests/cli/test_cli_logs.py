@@ -154,21 +154,6 @@ class TestGroups:
     def test_by_a_field(self, tmp_path: Path, arguments: Any, names: list[str]) -> None:
         assert [group["name"] for group in assess(tmp_path, *arguments)["groups"]] == names
 
-    def test_groups_have_corrected_p_values_and_the_report_a_forest(self, tmp_path: Path) -> None:
-        tasks = []
-        for task in ("one", "two"):
-            lines = [
-                lm_eval_line(k, (-0.1 - k % 7 / 10, -1.0 - k % 3, -2.0), target=str(k % 3))
-                for k in range(120)
-            ]
-            tasks.append(write_lines(tmp_path / f"samples_{task}_2026-01-01T00-00-00.jsonl", lines))
-        report = tmp_path / "report.html"
-        found = assess(tmp_path, *tasks, "--report", report)
-        assert all(group["adjusted_p_value"] >= group["p_value"] for group in found["groups"])
-        text = report.read_text()
-        assert "one" in text
-        assert "Groups" in text
-
     def test_helm_has_no_other_groups(self, capsys: Any) -> None:
         assert "--groups" in refusal(capsys, HELM, "--groups", "subject")
 

@@ -1,7 +1,6 @@
 """Noise by formula instead of draws: within the Monte-Carlo error, and the draws stay what they are."""
 
 import math
-from dataclasses import fields
 
 import numpy as np
 import pytest
@@ -41,23 +40,6 @@ def test_sd_is_that_of_many_draws(n_rows: int, n_classes: int, variation: str) -
     assert (np.abs(found.sd - np.sqrt(variance)) <= (error + own) * np.sqrt(variance) + 1e-15).all()
     if n_rows == 100_000 and n_classes == 3:
         assert found.is_drawn.sum() <= 1
-
-
-@pytest.mark.parametrize(("n_rows", "n_drawn"), [(30, "all"), (3000, "some"), (200_000, "none")])
-def test_draws_do_not_depend_on_which_bins_have_a_formula(n_rows: int, n_drawn: str) -> None:
-    bins = bins_of(n_rows, 3)
-    if n_drawn == "none":
-        bins = bins.take(np.arange(4, len(bins.index)))
-    found, whole = ModelDraws(bins, 499, SEED), drawn_at_once(bins, 499)
-    share = found.is_drawn.mean()
-    assert n_drawn == ("none" if share == 0 else "all" if share == 1 else "some")
-    for field in fields(Resamples):
-        mine, want = getattr(found.resamples, field.name), getattr(whole, field.name)
-        if isinstance(want, np.ndarray):
-            np.testing.assert_array_equal(mine, want, err_msg=field.name)
-        else:
-            assert mine == want
-    np.testing.assert_allclose(found.sd[found.is_drawn], whole.sd[found.is_drawn], rtol=1e-12)
 
 
 def test_measures_without_a_formula_are_drawn() -> None:

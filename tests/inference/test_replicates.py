@@ -7,9 +7,7 @@ import pytest
 from assessment_data import Y_PROB, Y_TRUE
 
 import trueness as tn
-from trueness.inference import replicates as module
 from trueness.inference.bootstrap_weights import DRAWN_AT_A_TIME, BootstrapWeights, poisson_weights
-from trueness.inference.null import NullBins
 from trueness.inference.replicates import Replicates, bootstrap, on_grid
 from trueness.rows import Rows
 from trueness.rows.clusters import clusters_of_rows
@@ -50,27 +48,6 @@ def test_a_replicate_is_the_table_of_the_rows_repeated_as_often_as_their_weights
         assert again.log_scores is not None
         assert made.log_score[k] == pytest.approx(again.log_scores.score.sum(), abs=1e-8)
         assert made.log_score[k] == pytest.approx(again.log_score_sum)
-
-
-@pytest.mark.parametrize("at_once", [1, 100, 10**6])
-def test_bins_at_once_are_bins_one_by_one(at_once: int, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(module, "VALUES_AT_ONCE", at_once)
-    table = tn.tabulate(Y_TRUE, Y_PROB, bins=60)  # so many that some bins have no rows in some replicates
-    made, bins = replicates_of(summed(NAMES, bins=60)), NullBins.of(table)
-    assert (made.rank[bins.index].sum(axis=1) == 0).any()
-    gaps = made.variation_gaps(bins)
-    assert gaps.shape == (20, len(bins.index))
-    several = made.deviations_of(bins, slice(1, 4))
-    for m in range(len(bins.index)):
-        ordered, ranks = made.means(bins, m)
-        np.testing.assert_allclose(ordered.sum(axis=1), 1)
-        np.testing.assert_allclose(ranks.sum(axis=1), 1)
-        unseen = made.rank[bins.index[m]].sum(axis=0) == 0
-        assert (ranks[unseen] == bins.observed[m]).all()
-        assert (ordered[unseen] == bins.predicted[m]).all()
-        assert np.array_equal(gaps[:, m], bins.variation.of(ranks) - bins.variation.of(ordered))
-        if 1 <= m < 4:
-            assert np.array_equal(several[:, m - 1].T, made.deviations(bins, m))
 
 
 def test_split_ties_and_weights_in_replicates() -> None:

@@ -11,10 +11,6 @@ import pytest
 from trueness.inference.null import p_value
 from trueness.inference.student import student_tail
 from trueness.inference.tail import (
-    LEAST_EXCESSES,
-    LEAST_RESAMPLES_OF_TAIL,
-    LEAST_TAIL,
-    TAIL_LEVELS,
     tail_p_values,
 )
 
@@ -151,38 +147,3 @@ def test_p_values_never_rise_with_the_size(resamples: int) -> None:
 def test_units_do_not_matter() -> None:
     noise = np.abs(np.random.default_rng(3).standard_normal(999))
     assert tail_p_value(1e-9 * noise, 6e-9) == pytest.approx(tail_p_value(noise, 6.0), rel=1e-9)
-
-
-def plain_p_value(noise: list[float], size: float) -> float:
-    """The formula of the docstring for one difference, without arrays."""
-    total = len(noise) + 1
-    counted = (sum(x >= size - 1e-12 for x in noise) + 1) / total
-    if counted * total > 1.5 or len(noise) < LEAST_RESAMPLES_OF_TAIL:
-        return counted
-    tails = []
-    for level in TAIL_LEVELS:
-        start = float(np.quantile(noise, level))
-        excess = [x - start for x in noise if x > start + 1e-9 * max(noise)]
-        k = len(excess)
-        if k < LEAST_EXCESSES:
-            tails.append(1.0)
-            continue
-        mean = sum(excess) / k
-        variance = sum((x - mean) ** 2 for x in excess) / k
-        shape = (1 - mean**2 / variance) / 2 + 1 / math.sqrt(k) if variance > 0 else 0.0
-        shape = min(max(shape, 0.0), 0.49)
-        scale = mean * (1 + 2 / math.sqrt(k)) * (1 - shape)
-        far = (size - start) / scale
-        tails.append((k + 1) / total * math.exp(-math.log1p(shape * far) / shape if shape else -far))
-    return min(counted, max(*tails, LEAST_TAIL, total**-2))
-
-
-def test_several_differences_have_the_p_value_of_each() -> None:
-    rng = np.random.default_rng(5)
-    for n in (49, 99, 999):
-        noise = np.array([kind.draw(rng, n) for kind in NOISES.values()] + [np.zeros(n), np.ones(n)])
-        for factor in (0.5, 1.01, 2.0, 30.0):
-            sizes = factor * noise.max(axis=1) + 1e-3
-            pairs = zip(noise.tolist(), sizes.tolist(), strict=True)
-            want = [plain_p_value(own, size) for own, size in pairs]
-            np.testing.assert_allclose(tail_p_values(noise, sizes), want, rtol=1e-9)

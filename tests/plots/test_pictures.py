@@ -9,7 +9,6 @@ from trueness.plots.picture import (
     BINS,
     CLASSES,
     COMPARED_GROUPS,
-    EVENT,
     GROUPS,
     PREDICTED_CLASSES,
     RANKS,
@@ -32,14 +31,6 @@ def shown(request, result, classes, compared_groups, event):
     return event if picture in EVENTS else next(it for it in assessments if picture.applies(it))
 
 
-def test_keys_are_unique_and_sections_stand_together():
-    assert len({picture.key for picture in (*PICTURES, *EVENTS)}) == len(PICTURES) + len(EVENTS)
-    sections = [picture.section for picture in PICTURES]
-    assert list(dict.fromkeys(sections)) == ORDER
-    assert sections == sorted(sections, key=ORDER.index)
-    assert {picture.section for picture in EVENTS} == {EVENT}
-
-
 @EVERY
 def test_the_svg_has_a_name_a_description_and_words_for_every_mark(picture, shown):
     data = picture.data(shown)
@@ -58,12 +49,6 @@ def test_titles_and_captions_are_sentences_for_people(picture, shown):
     assert caption[0].isupper()
     assert caption.endswith(".")
     assert "came true" not in caption
-
-
-@pytest.mark.parametrize("picture", WITH_NUMBERS, ids=lambda it: it.key)
-def test_numbers_have_a_cell_for_every_head(picture, shown):
-    _, heads, lines = picture.numbers(picture.data(shown))
-    assert {len(line) for line in lines} == {len(heads)}
 
 
 @EVERY

@@ -3,32 +3,12 @@
 import re
 
 import numpy as np
-from html_reader import read, rows
+from html_reader import rows
 
 import trueness as tn
-from trueness import plots, report
-from trueness.plots.picture import CLASSES
+from trueness import report
 from trueness.plots.reliability import reliability_of
 from trueness.report._figures import MOST_BINS, drawable
-
-
-class TestRegistry:
-    def test_every_picture_that_applies_is_in_the_page_in_its_order(self, result, page):
-        names = [a["aria-label"] for a in read(page).named("svg") if "aria-label" in a]
-        drawn = [it.svg(it.data(result)) for it in plots.pictures() if it.applies(result)]
-        assert names == [read(svg).named("svg")[0]["aria-label"] for svg in drawn]
-        assert all(svg in page for svg in drawn)
-
-    def test_a_picture_that_does_not_apply_is_left_out(self):
-        page = report.page(tn.assess_table(tn.tabulate(*rows(), variation="margin"), rng=0))
-        for picture in plots.pictures():
-            absent = picture.section == CLASSES or picture.key in {
-                "reliability-ece",
-                "reliability-uce",
-                "groups",
-                "compared-groups",
-            }
-            assert (f"<strong>{picture.title}. </strong>" in page) is not absent
 
 
 class TestDiagrams:

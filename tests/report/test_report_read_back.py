@@ -35,17 +35,6 @@ class TestReadBack:
             exec("import trueness" + code, scope)
             assert scope["result"] == answer
 
-    def test_the_printed_call_gives_the_same_assessment(self):
-        y_true, y_prob = rows()
-        for options in (
-            {},
-            {"bins": tn.Edges([0, 0.3, 1])},
-            {"variation": "margin", "ties": "split", "level": 0.9},
-        ):
-            answer = tn.assess(y_true, y_prob, rng=11, **options)
-            (call,) = re.findall(r"trueness\.assess\(y_true.*\)", read(report.page(answer)).text("pre"))
-            assert eval(call, {"trueness": tn, "y_true": y_true, "y_prob": y_prob}) == answer
-
     def test_arguments_that_the_report_lacks_are_named(self):
         y_true, y_prob = rows(400)
         answer = tn.assess(
@@ -98,13 +87,6 @@ class TestReadBack:
             report.tables_in(path)
         assert report.tables_in(path, own)[0] == answer.table
         assert "variation=gini)" in path.read_text(encoding="utf-8")
-
-    def test_a_report_without_confidence(self, tmp_path):
-        answer = tn.assess_table(tn.tabulate(*rows()), rng=0)
-        path = tmp_path / "r.html"
-        answer.write_html(path)
-        assert report.tables_in(path) == [answer.table]
-        assert "Accuracy against confidence" not in path.read_text(encoding="utf-8")
 
     def test_tables_by_class_come_back(self, tmp_path):
         path = tmp_path / "r.html"
@@ -162,12 +144,6 @@ class TestReadBack:
         path.write_text(spoil(text), encoding="utf-8")
         with pytest.raises(ValueError, match=re.escape(words)):
             report.tables_in(path)
-
-    def test_binary_files_are_refused(self, tmp_path):
-        path = tmp_path / "r.html"
-        path.write_bytes(b"\xff\xfe\x00")
-        with pytest.raises(ValueError, match="is not a file of calibration tables"):
-            report.read(path)
 
     def test_reports_are_recognised_by_their_ending(self):
         assert report.is_report("a/B.HTML")

@@ -76,11 +76,6 @@ class TestAddition:
             with pytest.raises(InvalidValueError, match="clusters"):
                 reduce(add, pair)
 
-    def test_tables_add_to_tables_only(self) -> None:
-        tables: Any = tables_of()
-        with pytest.raises(TypeError, match="unsupported operand"):
-            tables + tables.by_variation
-
     def test_single_rows_do_not_add_to_named_clusters(self) -> None:
         rows, _ = Clusters.of_single_rows(np.arange(5), clusters_in(tables_of()).specs)
         with pytest.raises(InvalidValueError, match="every batch"):
@@ -132,13 +127,6 @@ class TestFiles:
         monkeypatch.setattr(module, "unit_limit", lambda _, **__: 40)
         tables = tables_of()
         assert clusters_in(tables).clusters.n_blocks == 32
-        tables.save(tmp_path / "tables.json")
-        assert Tables.load(tmp_path / "tables.json") == tables
-
-    def test_weighted(self, tmp_path: Path) -> None:
-        rows = Rows.of(Y_TRUE, Y_PROB, np.random.default_rng(1).random(N))
-        specs = TablePlan.of(by_class=True).specs(3, weighted=True)
-        tables = tabulate_clusters(rows, specs, clusters_of_rows(NAMES, N))
         tables.save(tmp_path / "tables.json")
         assert Tables.load(tmp_path / "tables.json") == tables
 

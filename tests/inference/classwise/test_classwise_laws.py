@@ -9,12 +9,11 @@ from class_rows import CLASS_GRID, TEN, assess_rows, dirichlet, draw, events
 from event_rows import cells_of
 
 from trueness.inference.classwise.assessment import assess_classes
-from trueness.inference.classwise.errors import classwise_errors, half_normal_reach, stream_of
-from trueness.inference.classwise.results import TOO_EXTREME, TOO_TIMID, ClasswiseAssessment, ClasswiseError
+from trueness.inference.classwise.errors import classwise_errors
+from trueness.inference.classwise.results import TOO_EXTREME, TOO_TIMID, ClasswiseError
 from trueness.inference.events.calibration_error import event_calibration_error
 from trueness.inference.events.cells import EventCells
 from trueness.inference.normal import half_normal_quantile
-from trueness.refusals import InvalidValueError
 
 
 def rows(
@@ -49,14 +48,6 @@ def test_relabelling_permutes_the_answer_and_changes_nothing_else() -> None:
     for name in ("mean", "total", "expected_weighted", "observed_weighted"):
         same(getattr(one, name), getattr(other, name))
     assert one.evidence_p_value == other.evidence_p_value
-
-
-def test_named_and_numbered_classes_differ_in_their_draws_only() -> None:
-    y, p = rows()
-    named, numbered = assess_rows(y, p, names=["a", "b", "c", "d"]), assess_rows(y, p)
-    assert [each.ece.value for each in named.classes] == [each.ece.value for each in numbered.classes]
-    assert [each.ece.p_value for each in named.classes] != [each.ece.p_value for each in numbered.classes]
-    assert stream_of(5, 3, None) == [5, 6, 3]
 
 
 def test_two_classes_are_one_event() -> None:
@@ -199,27 +190,3 @@ def test_interval_of_the_mean_is_half_normal() -> None:
     reach = half_normal_quantile(np.array(scales), 0.95, [1])
     assert errors.mean.interval is not None
     assert errors.mean.interval.high == pytest.approx(errors.mean.value + reach, rel=0.01)
-
-
-@pytest.mark.parametrize("level", [0.8, 0.9, 0.95, 0.99])
-@pytest.mark.parametrize("scale", [[1.0], [3.0, 1.0], [1.0] * 10, [5.0, *[0.1] * 20]])
-def test_reach_against_draws(scale: list[float], level: float) -> None:
-    """Within 3 % of the drawn quantile: 2.5 % for a single term at 99 %, and the error of the draws."""
-    drawn = half_normal_quantile(np.array(scale), level, [2])
-    assert float(half_normal_reach(np.array(scale), level)) == pytest.approx(
-        drawn, rel=0.045 if level > 0.95 else 0.03
-    )
-
-
-@pytest.mark.parametrize(("n_classes", "given"), [(2, 2), (3, 2)])
-def test_the_number_of_events_must_fit(n_classes: int, given: int) -> None:
-    cells = [cells_of([0.2, 0.8], [0, 1])] * given
-    with pytest.raises(InvalidValueError, match=f"{given} entries"):
-        assess_classes(cells, cells, n_classes, level=0.95, resamples=99, seed=0)
-
-
-def test_classes_in_order_of_evidence() -> None:
-    y, p = rows(5)
-    assessed: ClasswiseAssessment = assess_rows(y, p)
-    found = [each.adjusted_p_value for each in assessed.by_adjusted_p_value]
-    assert found == sorted(found)

@@ -79,21 +79,6 @@ def test_exchanging_outcomes_exchanges_the_tails():
     assert one.value == pytest.approx(-other.value, abs=1e-14)
 
 
-def test_several_events_at_once_are_each_alone():
-    rng = np.random.default_rng(2)
-    events = [
-        calibrated_cells(rng, rng.beta(a, b, size)) for a, b, size in [(1, 1, 5), (0.1, 3, 900), (9, 1, 60)]
-    ]
-    several = gap_tests([*events, NO_CELLS, certain(0.0)])
-    for found, cells in zip(several[:3], events, strict=True):
-        alone = gap_test(cells)
-        assert (found.lower_tail, found.upper_tail) == pytest.approx(
-            (alone.lower_tail, alone.upper_tail), rel=1e-12
-        )
-    assert several[3].reason == NO_ROWS
-    assert several[4].p_value == 1.0
-
-
 def test_impossible_numbers():
     zero = EventCells(np.array([5.0]), np.array([0.0]), np.array([1.0]), np.array([5.0]))
     found = gap_test(zero)
