@@ -209,7 +209,6 @@ def test_a_bad_row_is_named_by_its_file_and_number(session: Any, tmp_path: Path)
         ({"probs": "q_*"}, Refusal, "no column 'q_*'"),
         ({"by": 3}, TypeError, "by must be the name of a column, or a list of names, got int"),
         ({"bin": 3}, TypeError, "unexpected argument 'bin'; did you mean 'bins'?"),
-        ({"bins": tn.EqualMass(3), "exact": True}, ValueError, "exact=True is not supported on Spark"),
     ],
 )
 def test_wrong_arguments(data: Any, how: dict[str, Any], error: type[Exception], message: str) -> None:

@@ -93,8 +93,8 @@ def files_done(checkpoint: Path) -> int:
 
 @pytest.mark.parametrize(
     "options",
-    [[], ["--by", "site"], ["--weight", "w"], ["--equal-mass", "5", "--exact"]],
-    ids=["plain", "groups", "weights", "exact"],
+    [[], ["--by", "site"], ["--weight", "w"], ["--equal-mass", "5"]],
+    ids=["plain", "groups", "weights", "mass"],
 )
 def test_killed_twice_and_resumed_is_bit_identical(folder: Path, tmp_path: Path, options: list[str]) -> None:
     straight, out, checkpoint = tmp_path / "straight.json", tmp_path / "out.json", tmp_path / "c"
@@ -306,9 +306,7 @@ class TestCheckpoint:
         assert not (tmp_path / "t").exists()
         assert main([*command, "--label-file", str(tmp_path / "one.npy")]) == 0
 
-    @pytest.mark.parametrize(
-        "plan", [Plan(), Plan.of(bins=tn.EqualMass(3), exact=True)], ids=["width", "exact"]
-    )
+    @pytest.mark.parametrize("plan", [Plan(), Plan.of(bins=tn.EqualMass(3))], ids=["width", "mass"])
     def test_a_run_without_rows_so_far_resumes(self, some: list[Any], tmp_path: Path, plan: Plan) -> None:
         where = (parse_condition("number >= 2500"),)
         files = []
@@ -321,7 +319,7 @@ class TestCheckpoint:
         stops = iter(range(1, 100))
 
         def stop(position: Any, batch: Any) -> None:
-            if not len(batch) and next(stops) > (7 if plan.exact else 2):
+            if not len(batch) and next(stops) > 2:
                 raise KeyboardInterrupt
 
         def checkpoint() -> Checkpoint:

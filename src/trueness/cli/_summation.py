@@ -34,10 +34,8 @@ def sum_inputs(arguments: argparse.Namespace, inputs: list[InputFile]) -> Summed
         image_source_of(arguments, arguments.files) if are_images(arguments) else source_of(arguments, inputs)
     )
     checkpoint = checkpoint_of(arguments, source, plan)
-    # A checkpoint is written in the second pass, if there are two.
-    resumed = checkpoint is not None and os.path.exists(checkpoint.path)
     try:
-        with reading_progress(inputs, passes=2 if plan.exact and not resumed else 1) as report:
+        with reading_progress(inputs) as report:
             summed = sum_source(source, plan, checkpoint=checkpoint, progress=report)
     except KeyboardInterrupt:
         raise KeyboardInterrupt(_next_step(checkpoint)) from None
@@ -124,22 +122,17 @@ def remove_checkpoint(arguments: argparse.Namespace) -> None:
 
 
 @contextmanager
-def reading_progress(
-    inputs: Sequence[InputFile], passes: int = 1
-) -> Iterator[Callable[[Position, Batch], None]]:
-    """A progress bar of the bytes read in all passes."""
-    total = sum(input.size for input in inputs)
-    reported = passed = last = 0
-
-    with progress_bar(passes * total, "B") as advance:
+def reading_progress(inputs: Sequence[InputFile]) -> Iterator[Callable[[Position, Batch], None]]:
+    """A progress bar of the bytes read."""
+    reported = 0
+    with progress_bar(sum(input.size for input in inputs), "B") as advance:
 
         def report(position: Position, batch: Batch) -> None:
-            nonlocal reported, passed, last
+            nonlocal reported
             before = sum(input.size for input in inputs[: position.file])
             done = before + int(inputs[position.file].size * batch.share)
-            passed, last = passed + total * (done < last), done  # less than before: another pass has begun
-            advance(max(0, passed + done - reported))
-            reported = max(reported, passed + done)
+            advance(max(0, done - reported))
+            reported = max(reported, done)
 
         yield report
 

@@ -69,7 +69,6 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         equal_mass=None,
         edges=None,
         confidence_bins=None,
-        exact=False,
         grid=_options.GRID_CELLS,
     )
 

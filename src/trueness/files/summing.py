@@ -13,7 +13,6 @@ from trueness.bins import Bins, Edges, EqualMass, EqualWidth
 from trueness.files._bad_rows import no_rows_left, refusal
 from trueness.files._checkpoint import Checkpoint, State
 from trueness.files.batches import Batch, Remark
-from trueness.files.exact_edges import exact_edges
 from trueness.files.source import Position, PositionedBatch, RowSource
 from trueness.ranking import DEFAULT_TIES
 from trueness.refusals import InvalidValueError, Refusal
@@ -52,8 +51,6 @@ class Plan:
     """Which tables to make, and how."""
 
     tables: TablePlan = DEFAULT_TABLES
-    exact: bool = False
-    """Bins of equal mass from the values of all rows, in two passes, instead of from a grid, in one."""
     engine: str = "auto"
     n_threads: int | None = None
 
@@ -69,7 +66,6 @@ class Plan:
         by_class: bool = False,
         events: Sequence[str] = (),
         options: bool = False,
-        exact: bool = False,
         engine: str = "auto",
         n_threads: int | None = None,
     ) -> Plan:
@@ -84,58 +80,31 @@ class Plan:
             events=events,
             options=options,
         )
-        return cls(tables, exact, engine, n_threads)
+        return cls(tables, engine, n_threads)
 
     def __post_init__(self) -> None:
         require_choice("engine", self.engine, ENGINES)
-        bins, by_confidence = self.tables.bins, self.tables.confidence_bins
-        if self.exact and not isinstance(bins, EqualMass):
-            raise InvalidValueError(
-                "bad-argument",
-                "{exact} applies only to bins of equal mass",
-                "pass {equal_mass}, or leave it out",
-                argument="exact",
-            )
-        if self.exact and isinstance(by_confidence, EqualMass) and by_confidence != bins:
-            raise InvalidValueError(
-                "bad-argument",
-                "with {exact} the bins of confidence are those of the measure",
-                "leave out {confidence_bins}",
-                argument="confidence_bins",
-            )
 
     @property
     def by_grid(self) -> bool:
         """Whether bins of equal mass are made from a grid after all rows are summed."""
-        return isinstance(self.tables.bins, EqualMass) and not self.exact
+        return isinstance(self.tables.bins, EqualMass)
 
     def specs(
         self,
         n_classes: int,
         *,
         weighted: bool,
-        edges: Sequence[Edges] | None = None,
         class_names: tuple[str, ...] | None = None,
     ) -> list[AnySpec]:
-        """The spec of each table; `edges` are those of exact bins, by measure."""
-        exact = dict(zip((measure.name for measure in self.tables.measures), edges or (), strict=False))
+        """The spec of each table; bins of equal mass are on a grid until all rows are summed."""
 
         def edges_of(measure: Variation, bins: Bins) -> Edges:
-            if isinstance(bins, EqualMass):
-                bins = exact.get(measure.name, GRID)
-            return bins.resolve(*self.tables.range_of(measure, n_classes))
+            return (GRID if isinstance(bins, EqualMass) else bins).resolve(
+                *self.tables.range_of(measure, n_classes)
+            )
 
         return self.tables.specs(n_classes, weighted=weighted, edges_of=edges_of, class_names=class_names)
-
-    def require_exact_possible(self, *, weighted: bool) -> None:
-        """Refuse exact bins of equal mass for rows with weights."""
-        if self.exact and weighted:
-            raise InvalidValueError(
-                "bad-argument",
-                "exact bins of equal mass do not support sample weights",
-                "leave out {exact}: the grid supports weights",
-                argument="exact",
-            )
 
 
 @dataclass(frozen=True, slots=True)
@@ -156,7 +125,7 @@ def sum_source(
 ) -> Summed:
     """All rows of a source as tables.
 
-    They are on a grid if the plan has bins of equal mass without `exact`; the caller coarsens them after the last row.
+    They are on a grid if the plan has bins of equal mass; the caller coarsens them after the last row.
     """
     run = _Run(source, plan, progress)
     saved = None if checkpoint is None else checkpoint.load()
@@ -192,30 +161,10 @@ class _Run:
         return self.state.tables.n_rows
 
     def begin(self) -> None:
-        """Choose the bins; exact ones take a pass of their own."""
-        edges = self._exact_edges() if self._plan.exact else None
+        """Choose the bins."""
         n_classes = self._source.n_classes
         names = self._source.choice.class_names(n_classes)
-        self._specs = self._plan.specs(n_classes, weighted=self._weighted, edges=edges, class_names=names)
-
-    def _exact_edges(self) -> list[Edges]:
-        if not self._source.rereadable:
-            raise InvalidValueError(
-                "read-once",
-                "exact bins take two passes, and standard input or a pipe can be read only once",
-                "save it as a file, or leave out {exact}: a grid gives nearly the same in one pass",
-            )
-        self._plan.require_exact_possible(weighted=self._weighted)
-        batches, tables = self._with_progress(self._source.batches()), self._plan.tables
-        assert isinstance(tables.bins, EqualMass)
-        ranges = [tables.range_of(measure, self._source.n_classes) for measure in tables.measures]
-        return exact_edges(batches, tables.measures, ranges, tables.bins, self._plan.engine)
-
-    def _with_progress(self, batches: Iterator[PositionedBatch]) -> Iterator[Batch]:
-        """The batches; progress is reported after each."""
-        for placed in batches:
-            yield placed.batch
-            self._progress(placed.position, placed.batch)
+        self._specs = self._plan.specs(n_classes, weighted=self._weighted, class_names=names)
 
     def resume(self, saved: State) -> None:
         """Continue where another process stopped."""
