@@ -15,7 +15,7 @@ from trueness.adapters._state_words import words_of
 from trueness.rows import Rows
 from trueness.rows.containers import Contents
 from trueness.table import empty_single_table
-from trueness.tabulation import SHORT_BATCH, RunningSums
+from trueness.tabulation import RunningSums
 
 BUFFER_VALUES, BUFFER_VALUES_FOR_THREADS = 2**16, 2**20
 """Batches of fewer than half as many values are copied into a buffer of this size. Calling the engine costs as much as
@@ -38,8 +38,7 @@ class HostSums:
     def add(self, rows: NDArray[Any], labels: NDArray[Any], eps: float, n_threads: int) -> None:
         """Sum rows that were rounded to `eps`, on at most `n_threads` threads, or put them into the buffer."""
         room = BUFFER_VALUES if n_threads == 1 else BUFFER_VALUES_FOR_THREADS
-        is_shared = n_threads > 1 and rows.size in SHORT_BATCH and not self.input.from_logits
-        if is_shared or rows.size >= room // 2:  # copying them would not pay off
+        if rows.size >= room // 2:  # copying them would not pay off
             self._sum(rows, labels, eps, n_threads)
             return
         if not self._buffer.takes(rows, eps):
