@@ -1,4 +1,4 @@
-"""Work for other threads: blocks distributed to threads that stop together, and work that nobody waits for."""
+"""Work for other threads: blocks distributed to threads that stop together."""
 
 from __future__ import annotations
 
@@ -123,11 +123,6 @@ def in_threads(work: Callable[[Iterable[Span]], Result], spans: list[Span], n_th
     if all(isinstance(error, ValueError) for error in errors):
         return [work(spans)]  # which refuses the first bad row
     raise next(error for error in errors if not isinstance(error, ValueError))
-
-
-def run_aside(work: Callable[[], None], n_workers: int) -> None:
-    """Have one of so many workers run `work` when it is free; nobody waits for its end."""
-    _workers.submit(_Task(work), n_workers)
 
 
 def _finish(tasks: Iterable[_Task]) -> None:

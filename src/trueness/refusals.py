@@ -41,7 +41,6 @@ PYTHON: Mapping[str, str] = {
     "label_dir": "name the folder of labels, such as labelsTr",
     "equal_mass": "bins=EqualMass(10)",
     "ragged": "ragged=True",
-    "exact": "exact=True",
     "grid": "EqualWidth(4000)",
     "engine": "engine",
     "max_cluster": "max_cluster",

@@ -72,8 +72,6 @@ def test_the_row_options_mean_the_same(client: Any, options: dict[str, Any]) -> 
 def test_tables_by_class(client: Any) -> None:
     require_tables_by_class(lambda **options: tabulate(collection(7), **options))
     require_tables_by_class(lambda **options: tabulate(collection(3), client=client, **options))
-    exact = tabulate(collection(4), bins=tn.EqualMass(6), exact=True, by_class=True)
-    assert exact.stored == [one_process(bins=tn.EqualMass(6)), one_process_by_class()]
     grid = tabulate(collection(4), bins=tn.EqualMass(6), by_class=True)
     assert grid.by_class == one_process_by_class()
 
@@ -167,27 +165,10 @@ def test_equal_mass_by_the_grid_in_one_pass() -> None:
     assert tabulate(collection(), bins=tn.EqualMass(10)) == expected
 
 
-def test_equal_mass_exactly_in_two(client: Any) -> None:
-    expected = one_process(bins=tn.EqualMass(10))
-    assert tabulate(collection(4), bins=tn.EqualMass(10), exact=True) == expected
-    assert tabulate(collection(3), bins=tn.EqualMass(10), exact=True, client=client, retries=1) == expected
-
-
-def test_exact_edges_of_a_measure_below_zero() -> None:
-    signed = tn.Variation("signed", lambda x: 0.2 - (x**2).sum(axis=-1), range=(-0.8, 0.2))
-    options = {"variation": signed, "bins": tn.EqualMass(6)}
-    table = one_process(**options)
-    assert table.edges[1] < 0 < table.edges[-2]
-    assert tabulate(collection(), exact=True, **options) == table
-
-
-@pytest.mark.parametrize("bins", [10, tn.EqualMass(8)], ids=["width", "mass"])
 @pytest.mark.parametrize("variation", ["entropy", "confidence"])
-def test_assess_gives_the_answer_of_one_process(variation: str, bins: Any) -> None:
-    exact = {"exact": True} if isinstance(bins, tn.EqualMass) else {}
-    options = {"variation": variation, "bins": bins, "rng": 5}
-    expected = tn.assess(Y_TRUE, Y_PROB, groups=GROUP, **options)
-    assert adapter.assess(collection(), "y", "p_*", groups="g", **exact, **options) == expected
+def test_assess_gives_the_answer_of_one_process(variation: str) -> None:
+    expected = tn.assess(Y_TRUE, Y_PROB, groups=GROUP, variation=variation, rng=5)
+    assert adapter.assess(collection(), "y", "p_*", groups="g", variation=variation, rng=5) == expected
 
 
 def test_arrays_in_blocks_of_any_shape() -> None:
@@ -240,13 +221,7 @@ def test_a_bad_row_of_a_partition_is_named(client: Any) -> None:
         ({"probs": "q_*"}, Refusal, "no column 'q_*'"),
         ({"label": 3}, TypeError, "label must be the name of a column, got int"),
         ({"bin": 3}, TypeError, "unexpected argument 'bin'; did you mean 'bins'?"),
-        ({"bins": 10, "exact": True}, ValueError, "exact=True applies only to bins of equal mass"),
         ({"ties": "last"}, ValueError, "ties must be one of"),
-        (
-            {"exact": True, "bins": tn.EqualMass(3), "sample_weight": "w"},
-            Refusal,
-            "do not support sample weights",
-        ),
         ({"engine": "fast"}, ValueError, "engine must be one of"),
     ],
 )

@@ -127,17 +127,10 @@ def test_names_of_classes(kind: Any) -> None:
 
 
 @pytest.mark.parametrize("kind", [lazy, relation])
-def test_exact_bins_of_equal_mass(kind: Any) -> None:
+def test_bins_of_equal_mass(kind: Any) -> None:
     bins = tn.EqualMass(10)
-    assert tabulate(kind(whole()), bins=bins, exact=True) == one_process(bins=bins)
     by_grid = tabulate(kind(whole()), bins=bins)
     assert by_grid == one_process(bins=tn.EqualWidth(4000)).coarsen(bins)
-
-
-def test_a_stream_has_no_second_pass() -> None:
-    with pytest.raises(tn.Refusal, match="a stream can be read only once") as refused:
-        tabulate(stream(whole()), bins=tn.EqualMass(10), exact=True)
-    assert refused.value.code == "read-once"
 
 
 def test_list_columns_and_types_of_polars() -> None:

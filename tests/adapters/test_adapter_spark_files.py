@@ -129,11 +129,6 @@ def test_paths_that_cannot_be_read(paths: Any, error: type[Exception], message: 
         tabulate(paths)
 
 
-def test_exact_edges_are_not_supported(shards: Path) -> None:
-    with pytest.raises(ValueError, match="exact=True is not supported on Spark"):
-        tabulate(shards, bins=tn.EqualMass(3), exact=True)
-
-
 def test_without_spark_the_remedy_is_to_install_it(shards: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setitem(sys.modules, "pyspark.sql", None)
     with pytest.raises(MissingLibraryError, match=re.escape("pip install 'trueness[spark]'")):

@@ -30,13 +30,6 @@ def test_groups(files: Path, capsys: Any) -> None:
     assert json.loads(capsys.readouterr().out) == expected.to_dict()
 
 
-def test_equal_mass_exact(files: Path, capsys: Any) -> None:
-    assert main(["assess", str(files / "over.npz"), "--equal-mass", "8", "--exact"]) == 0
-    arrays = np.load(files / "over.npz")
-    expected = tn.assess(arrays["y_true"], arrays["y_prob"], rng=0, bins=tn.EqualMass(8))
-    assert capsys.readouterr().out == f"{expected}\n"
-
-
 def test_a_grid_is_merged_into_bins(files: Path, capsys: Any) -> None:
     assert main(["assess", str(files / "preds.parquet")]) == 0
     straight = capsys.readouterr().out
@@ -84,7 +77,7 @@ def test_tolerance_and_confidence_bins(npz: str, tmp_path: Path, capsys: Any) ->
     arrays = np.load(npz)
     expected = tn.assess(arrays["y_true"], arrays["y_prob"], confidence_bins=15, tolerance=0.01)
     assert content == json.loads(json.dumps(expected.to_dict()))
-    for more in (["--equal-mass", "5"], ["--equal-mass", "5", "--exact"], ["--edges", "0,.5,1"]):
+    for more in (["--equal-mass", "5"], ["--edges", "0,.5,1"]):
         assert main(["assess", npz, *options, *more]) == 0
         assert "(ECE: 15 bins of confidence)" in capsys.readouterr().out
     grid = str(tmp_path / "grid.json")

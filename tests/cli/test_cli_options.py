@@ -40,7 +40,7 @@ READING = {
     *GLOBAL_OPTIONS, "--help",
 }  # fmt: skip
 """Options for files, which Python functions do not read."""
-KINDS_OF_BINS = {"--equal-mass", "--edges", "--grid", "--exact"}
+KINDS_OF_BINS = {"--equal-mass", "--edges", "--grid"}
 """Python passes an object as `bins`."""
 LOGS = {
     f"--{name.replace('_', '-')}"

@@ -7,7 +7,7 @@ import numpy as np
 import predictions as same
 import pytest
 from close_tables import assert_close
-from reading import BY_CLASS, EXPECTED, all_tables, refused, run, summed, tables
+from reading import BY_CLASS, EXPECTED, all_tables, refused, summed, tables
 
 import trueness as tn
 from trueness.cli import main
@@ -90,24 +90,6 @@ class TestScales:
 
 
 class TestBins:
-    def test_exact_bins_of_equal_mass_are_those_of_all_rows_at_once(
-        self, parquet: Path, monkeypatch: pytest.MonkeyPatch, capsys: Any
-    ) -> None:
-        monkeypatch.setattr("trueness.files.source.BATCH_VALUES", 3 * 101)
-        got = tables(parquet.parent, parquet, *same.WIDE, "--equal-mass", 7, "--exact")
-        expected = [
-            tn.tabulate(same.Y_TRUE, same.Y_PROB, variation=name, bins=tn.EqualMass(7))
-            for name in ("entropy", "confidence")
-        ]
-        assert got == expected
-        assert "exact, in two passes" in capsys.readouterr().err
-
-    def test_many_equal_values(self, tmp_path: Path) -> None:
-        rows = np.repeat([[1.0, 0.0], [0.5, 0.5], [0.7, 0.3]], [500, 300, 200], axis=0)
-        np.savez(tmp_path / "x.npz", y_true=np.zeros(1000, int), y_prob=rows)
-        got = tables(tmp_path, tmp_path / "x.npz", "--equal-mass", 4, "--exact")[0]
-        assert got == tn.tabulate(np.zeros(1000, int), rows, bins=tn.EqualMass(4))
-
     def test_one_pass_through_a_grid(self, parquet: Path, capsys: Any) -> None:
         got = tables(parquet.parent, parquet, *same.WIDE, "--equal-mass", 7)
         fine = tn.tabulate(same.Y_TRUE, same.Y_PROB, bins=tn.EqualWidth(4000))
@@ -126,27 +108,6 @@ class TestBins:
             == 0
         )
         assert len({str(of.by_variation.bins) for of in load_tables(out).groups.values()}) == 1
-
-    def test_exact_needs_files_and_no_weights(self, parquet: Path, tmp_path: Path) -> None:
-        data = "y,p_0,p_1\n" + "0,0.5,0.5\n" * 20
-        ended = run(
-            "tabulate",
-            "-",
-            "--equal-mass",
-            2,
-            "--exact",
-            "-o",
-            "t",
-            folder=tmp_path,
-            stdin=data.encode(),
-            code=2,
-        )
-        assert "standard input or a pipe can be read only once" in ended.stderr
-        source = Source(
-            find_inputs([str(parquet)]).files, Request(probs="p_*", classes="index", weight="w"), RowOptions()
-        )
-        with pytest.raises(Refusal, match="weights"):
-            sum_source(source, Plan.of(bins=tn.EqualMass(3), exact=True))
 
 
 @pytest.mark.parametrize("engine", ["auto", "portable", "compiled"])

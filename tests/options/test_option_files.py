@@ -75,8 +75,6 @@ def test_assess_is_that_of_the_library(tmp_path: Path, capsys: Any) -> None:
     text, _ = command(capsys, "assess", path, *options)
     expected = tn.assess(Y_TRUE, ROWS, groups=GROUPS, clusters=np.arange(200) // 4, resamples=99)
     assert text == f"{expected}\n"
-    exact, _ = command(capsys, "assess", path, "--ragged", "--equal-mass", 5, "--exact", "--resamples", 99)
-    assert exact == f"{tn.assess(Y_TRUE, ROWS, bins=tn.EqualMass(5), resamples=99)}\n"
 
 
 def test_shards_with_other_options_merge(tmp_path: Path, capsys: Any) -> None:
@@ -169,5 +167,5 @@ def test_dask_gives_the_same_tables(tmp_path: Path) -> None:
     columns: dict[str, Any] = {"label": "y", "probs": "p", "ragged": True}
     with dask.config.set(scheduler="threads"):
         assert on_dask.tabulate(paths, **columns) == tn.tabulate(Y_TRUE, ROWS)
-        found = on_dask.assess(paths, **columns, bins=tn.EqualMass(5), exact=True, resamples=99)
-    assert found == tn.assess(Y_TRUE, ROWS, bins=tn.EqualMass(5), resamples=99)
+        found = on_dask.assess(paths, **columns, resamples=99)
+    assert found == tn.assess(Y_TRUE, ROWS, resamples=99)

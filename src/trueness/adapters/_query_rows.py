@@ -26,9 +26,6 @@ PLACE = "the query"
 class Query(ABC):
     """Rows that are computed when they are asked for."""
 
-    rereadable = True
-    """Whether the query can be run again."""
-
     @property
     @abstractmethod
     def schema(self) -> Any:
@@ -97,8 +94,6 @@ def _reader(relation: Any, rows: int) -> Any:
 
 class ArrowStream(Query):
     """An object that exports an Arrow stream, such as a `pyarrow.RecordBatchReader`: it is read once."""
-
-    rereadable = False
 
     def __init__(self, stream: Any) -> None:
         self._reader = pyarrow().RecordBatchReader.from_stream(stream)

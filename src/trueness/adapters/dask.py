@@ -20,7 +20,6 @@ from trueness._random import Seed
 from trueness.adapters._dask_rows import Pieces, of_array, of_files, of_frame
 from trueness.assessment import MIN_GROUP_SIZE, Assessment
 from trueness.bins import Bins
-from trueness.bins.selection import Prefixes, count_sorted_digits
 from trueness.files import Batch
 from trueness.partitions import Options, Part, Tabulated, Work
 from trueness.refusals import InvalidTypeError, MissingLibraryError
@@ -146,13 +145,6 @@ class _Cluster(NamedTuple):
             return self.client.compute(result, **how).result()
         return _dask().compute(result, **how)[0]
 
-    def persist(self, results: list[Any]) -> list[Any]:
-        """Compute delayed results and leave them on their workers."""
-        if self.client is not None:
-            persisted: list[Any] = self.client.persist(results, retries=self.retries or None)
-            return persisted
-        return list(_dask().persist(*results))
-
 
 def _tables(
     data: Any, label: Any, probs: Any, cluster: _Cluster, options: Options, *, for_assessment: bool
@@ -184,20 +176,9 @@ def _tables(
 
 
 def _sum(pieces: Pieces, cluster: _Cluster) -> tuple[Work, Part]:
-    """The sums of all partitions; for exact bins of equal mass, the edges are found first."""
-    work = pieces.work
-    if work.is_exact:
-        values = cluster.persist(_tasks(Work.variations, pieces))
-        n_rows = cluster.compute(_tree([delayed(_count)(some) for some in values], sum))
-
-        def count(prefixes: Prefixes) -> Any:
-            sent = delayed(prefixes, traverse=False)
-            counts = [delayed(count_sorted_digits)(some, sent) for some in values]
-            return cluster.compute(_tree(counts, sum))
-
-        work = work.with_edges(partitions.exact_edges(work, n_rows, count))
-    parts = _tasks(Work.sum, pieces._replace(work=work))
-    return work, cluster.compute(_tree(parts, partitions.total))
+    """The sums of all partitions."""
+    parts = _tasks(Work.sum, pieces)
+    return pieces.work, cluster.compute(_tree(parts, partitions.total))
 
 
 def _tasks(do: Callable[[Work, Iterable[Batch]], Any], pieces: Pieces) -> list[Any]:
@@ -213,10 +194,6 @@ def _run(
     *piece: Any,
 ) -> Any:
     return do(work, batches(work, *piece))
-
-
-def _count(values: list[Any]) -> int:
-    return len(values[0])
 
 
 def _tree(results: list[Any], add: Callable[[list[Any]], Any]) -> Any:

@@ -18,13 +18,11 @@ from typing import Any, Unpack
 
 from trueness import partitions
 from trueness._random import Seed
-from trueness.adapters._query_rows import Query, batches_of, choose_in_query, query_of, tables_of
+from trueness.adapters._query_rows import batches_of, choose_in_query, query_of, tables_of
 from trueness.assessment import MIN_GROUP_SIZE, Assessment, Comparison
-from trueness.bins import Bins, EqualMass
-from trueness.files.exact_edges import exact_edges
+from trueness.bins import Bins
 from trueness.partitions import Options, Tabulated, Work
 from trueness.partitions.comparison import CompareOptions, CompareRequest, CompareWork
-from trueness.refusals import InvalidValueError
 from trueness.table import GroupedTables
 
 __all__ = ["assess", "compare", "tabulate"]
@@ -50,8 +48,7 @@ def tabulate(
         matched to the columns by name.
     **options
         As in `trueness.partitions.Options`: names of columns for `groups`, `clusters` and `sample_weight`. Bins of
-        equal mass are made from a grid of 4000 cells; with `exact=True` from the values of all rows, which takes a
-        second run of the query and 8 bytes of disk for each row.
+        equal mass are made from a grid of 4000 cells.
     """
     return partitions.tables_by_group(_tables(data, label, probs, options, for_assessment=False))
 
@@ -128,22 +125,4 @@ def _tables(data: Any, label: Any, probs: Any, options: Options, *, for_assessme
     # Batches are summed one after the other, so each may use all cores.
     plan = replace(plan, n_threads=os.cpu_count())
     work = Work.of(request, partitions.row_options_of(options), plan, choice, n_classes)
-    if work.is_exact:
-        work = _with_exact_edges(work, query)
     return work.finish(work.sum(batches_of(work, tables_of(query, choice.wanted.names, n_classes))))
-
-
-def _with_exact_edges(work: Work, query: Query) -> Work:
-    """The work in bins of equal mass, whose edges a first run of the query finds."""
-    if not query.rereadable:
-        raise InvalidValueError(
-            "read-once",
-            "exact bins take two passes, and a stream can be read only once",
-            "pass a lazy frame or a relation, or leave out {exact}: a grid gives nearly the same in one pass",
-            argument="exact",
-        )
-    tables, n_classes = work.plan.tables, work.n_classes
-    assert isinstance(tables.bins, EqualMass)
-    ranges = [tables.range_of(measure, n_classes) for measure in tables.measures]
-    batches = batches_of(work, tables_of(query, work.choice.wanted.names, n_classes))
-    return work.with_edges(exact_edges(batches, tables.measures, ranges, tables.bins, work.plan.engine))

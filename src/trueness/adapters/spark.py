@@ -33,7 +33,7 @@ from trueness.files import Batch, Plan, Request, RowOptions
 from trueness.files.remote import Remote
 from trueness.formats.arrow import pyarrow
 from trueness.partitions import FilePiece, Options, Part, Tabulated, Work
-from trueness.refusals import InvalidTypeError, InvalidValueError, MissingLibraryError, Refusal, refusal_of
+from trueness.refusals import InvalidTypeError, MissingLibraryError, Refusal, refusal_of
 from trueness.table import GroupedTables
 
 if TYPE_CHECKING:
@@ -76,7 +76,7 @@ def tabulate(
     storage_options : dict
         Options of fsspec for paths, such as credentials.
     **options
-        As in `trueness.partitions.Options`; `exact=True` is not supported: bins of equal mass are found on a fine grid.
+        As in `trueness.partitions.Options`. Bins of equal mass are found on a fine grid.
     """
     cluster = _Cluster(session, storage_options)
     return partitions.tables_by_group(_tables(data, label, probs, cluster, options, for_assessment=False))
@@ -147,13 +147,6 @@ def _tables(
             type=type(data).__name__,
         )
     plan = partitions.plan_of(options, for_assessment=for_assessment)
-    if plan.exact:
-        raise InvalidValueError(
-            "bad-argument",
-            "{exact} is not supported on Spark",
-            "leave it out, or pass edges that were fitted before",
-            argument="exact",
-        )
     request, rows = partitions.request_of(label, probs, options), partitions.row_options_of(options)
     if is_frame:
         work, part = _sum_frame(with_arrays(data), request, rows, plan)

@@ -4,8 +4,7 @@ Bins are right-closed, the lowest edge belongs to the first bin, and a value wit
 paper's bins ((m-1)/M, m/M] leave out V = 0, where a one-hot classifier puts all its rows; here every row has a bin.
 
 `edges` has bins between given edges, `kinds` bins of equal width and the choice by an argument, `equal_mass` bins that
-hold the same number of rows, `selection` the order statistics that these need, `row_variation` the loop over rows,
-`probability_grid` the cells of events.
+hold the same number of rows, `row_variation` the loop over rows, `probability_grid` the cells of events.
 """
 
 from trueness.bins.edges import EQUAL_MASS_SNAP, Edges

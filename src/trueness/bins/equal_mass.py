@@ -12,7 +12,6 @@ from trueness._arguments import whole_number
 from trueness._arrays import FloatArray, IntArray
 from trueness.bins.edges import EQUAL_MASS_SNAP, MOST_BINS, Edges
 from trueness.bins.row_variation import measure_rows
-from trueness.bins.selection import first_to_reach
 from trueness.rows import Rows
 from trueness.variation import Variation, as_variation
 
@@ -88,3 +87,10 @@ def _without_repeats(low: float, ends: FloatArray, high: float) -> list[float]:
             # Rows at the very bottom, such as one-hot ones, get the bin [low, low].
             interior.append(float(end) if end > low + equal else low)
     return [low, *interior, high]
+
+
+def first_to_reach(count: NDArray[np.number], shares: IntArray, n_shares: int) -> IntArray:
+    """Where the cumulated count first reaches k/n of its total, for each k of `shares`."""
+    mass = np.cumsum(count)
+    # A weight that sums to exactly k/n counts as having reached it, whatever the rounding.
+    return np.asarray(np.searchsorted(mass * n_shares, shares * mass[-1] * (1 - 1e-13)))

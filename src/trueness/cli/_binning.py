@@ -57,7 +57,6 @@ def plan_of(arguments: argparse.Namespace) -> Plan:
         by_class=arguments.by_class is not False,
         events=events_of(arguments),
         options=getattr(arguments, "ragged", False),
-        exact=arguments.exact,
         n_threads=arguments.n_threads,
     )
 
@@ -82,15 +81,11 @@ def in_requested_bins(tables: GroupedTables, arguments: argparse.Namespace) -> G
 
     if arguments.equal_mass is None:
         return tables
-    if arguments.exact:
-        note_bin_masses(tables, "exact, in two passes")
-        return tables
     tables = tables.coarsen(EqualMass(arguments.equal_mass), arguments.confidence_bins)
     note_bin_masses(tables, f"from a grid of {GRID_CELLS} cells, in one pass")
     if tables.whole.by_variation.n_bins < arguments.equal_mass:
         print_note(
-            f"fewer than the {arguments.equal_mass} requested bins, because one cell holds the rows of several; "
-            "--exact computes bins from all values, in two passes"
+            f"fewer than the {arguments.equal_mass} requested bins, because one cell holds the rows of several"
         )
     return tables
 

@@ -92,7 +92,7 @@ _NEVER = (
 )  # fmt: skip
 """Options of files of predictions, which go with none of these formats."""
 
-_OF_RANKS = ("variation", "edges", "confidence_bins", "exact", "ties", "table_out", "tolerance")
+_OF_RANKS = ("variation", "edges", "confidence_bins", "ties", "table_out", "tolerance")
 """Options for tables of ranks."""
 
 

@@ -167,10 +167,6 @@ SHARED: dict[str, dict[str, Any]] = {
         "help": "number of equal-width bins of the probability of each class, over 0 to 1; it must divide 60 (default: "
         f"{DEFAULT_CLASS_BINS})",
     },
-    "--exact": {
-        "action": "store_true",
-        "help": "compute the edges of --equal-mass from all values, in two passes over the files",
-    },
     "--ties": {
         "choices": ("first", "split"),
         "default": None,
@@ -319,7 +315,7 @@ def add_table_options(parser: argparse.ArgumentParser) -> None:
     group = parser.add_argument_group("tables")
     add_options(group, "--variation")
     add_bin_options(group)
-    add_options(group, "--by-class", "--exact", "--ties", "--n-threads")
+    add_options(group, "--by-class", "--ties", "--n-threads")
 
 
 def add_inference_options(parser: argparse.ArgumentParser, *further: str) -> None:

@@ -54,7 +54,6 @@ _ROW_OPTIONS: dict[str, Any] = {
     "where": [],
     "on_bad_rows": "refuse",
     "variation": "entropy",
-    "exact": False,
     "ties": None,
     "ragged": False,
     "clusters": None,

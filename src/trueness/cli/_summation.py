@@ -27,27 +27,24 @@ def sum_inputs(arguments: argparse.Namespace, inputs: list[InputFile]) -> Summed
     source: Any = (
         image_source_of(arguments, arguments.files) if are_images(arguments) else source_of(arguments, inputs)
     )
-    with reading_progress(inputs, passes=2 if plan.exact else 1) as report:
+    with reading_progress(inputs) as report:
         summed = sum_source(source, plan, progress=report)
     note_skipped_rows(summed.skipped, summed.tables.n_rows)
     return replace(summed, remarks=getattr(source, "remarks", ()))
 
 
 @contextmanager
-def reading_progress(inputs: Sequence[InputFile], passes: int = 1) -> Iterator[Callable[[Batch], None]]:
-    """A progress bar of the bytes read in all passes."""
-    total = sum(input.size for input in inputs)
-    reported = passed = last = 0
-
-    with progress_bar(passes * total, "B") as advance:
+def reading_progress(inputs: Sequence[InputFile]) -> Iterator[Callable[[Batch], None]]:
+    """A progress bar of the bytes read."""
+    reported = 0
+    with progress_bar(sum(input.size for input in inputs), "B") as advance:
 
         def report(batch: Batch) -> None:
-            nonlocal reported, passed, last
+            nonlocal reported
             before = sum(input.size for input in inputs[: batch.files_before])
             done = before + int(inputs[batch.files_before].size * batch.share)
-            passed, last = passed + total * (done < last), done  # less than before: another pass has begun
-            advance(max(0, passed + done - reported))
-            reported = max(reported, passed + done)
+            advance(max(0, done - reported))
+            reported = max(reported, done)
 
         yield report
 

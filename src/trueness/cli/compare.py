@@ -300,9 +300,9 @@ def _bins(sources: dict[str, Source], arguments: argparse.Namespace) -> Any:
     if arguments.sample_weight is not None:
         raise InvalidValueError(
             "conflicting-arguments",
-            "{argument}: exact bins of equal mass do not support sample weights",
+            "{argument}: bins of equal mass do not support sample weights here",
             "use --bins instead",
             argument="--sample-weight",
         )
-    print_note(f"{bins.n_bins} bins of equal mass for each model: exact, in two passes")
+    print_note(f"{bins.n_bins} bins of equal mass for each model, in two passes")
     return {name: equal_mass_edges(source, arguments.variation, bins) for name, source in sources.items()}

@@ -29,7 +29,6 @@ COMMAND: Mapping[str, str] = {
     "by_class": "--no-by-class",
     "equal_mass": "--equal-mass",
     "ragged": "--ragged",
-    "exact": "--exact",
     "grid": "--grid",
     "engine": "engine",
     "max_cluster": "--max-cluster",

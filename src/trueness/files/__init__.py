@@ -6,7 +6,7 @@
 | `request`, `columns`, `_column_search`, `where` | which columns are labels and probabilities, which rows are read |
 | `batches`, `_values`, `_coding`, `_bad_rows` | columns to rows; bad rows by file, number and code |
 | `source` | all files as one stream, read ahead on a thread |
-| `summing`, `exact_edges` | batches to tables: groups, exact bins of equal mass |
+| `summing` | batches to tables: groups, bins of equal mass from a grid |
 | `images`, `mapped_arrays` | arrays of images and folders of nnU-Net as batches |
 | `_pairing` | the predictions of several models for the same rows |
 | `_output` | whether outputs can be written |

@@ -2,19 +2,19 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
 
 import numpy as np
 
 from trueness.bins import Edges, EqualMass
-from trueness.files._bad_rows import has_bad_rows, refusal
+from trueness.files._bad_rows import has_bad_rows, no_rows_left, refusal
 from trueness.files.batches import Batch
-from trueness.files.exact_edges import exact_edges
 from trueness.files.source import RowSource
+from trueness.files.summing import Plan, batch_tables
 from trueness.refusals import InvalidValueError, Refusal
-from trueness.table import TablePlan
-from trueness.variation import as_variation
+from trueness.table import Tables, empty_table
 
 
 def pair_batches(batches: Mapping[str, Iterator[Batch]]) -> Iterator[dict[str, Batch]]:
@@ -98,16 +98,24 @@ def refusal_of_batches(batches: Sequence[Batch], error: Refusal) -> Refusal:
 
 
 def equal_mass_edges(source: RowSource, variation: str, bins: EqualMass) -> tuple[Edges, Edges]:
-    """Exact edges by the measure and by confidence, from a pass over the source."""
+    """Edges by the measure and by confidence, from a pass over the source in which rows are summed on a grid."""
     if not source.rereadable:
         raise InvalidValueError(
             "read-once",
             "bins of equal mass take two passes here, and standard input or a pipe can be read only once",
             "save it as a file, or use {bins}",
         )
-    measures = [as_variation(variation), as_variation("confidence")]
-    batches = (replace(batch, weight=None) for batch in source.batches())
-    plan = TablePlan.of(measures[0], bins, options=source.choice.ragged)
-    ranges = [plan.range_of(measure, source.n_classes) for measure in measures]
-    by_measure, by_confidence = exact_edges(batches, measures, ranges, bins)
-    return by_measure, by_confidence
+    plan = Plan.of(variation, bins, options=source.choice.ragged)
+    specs = plan.specs(source.n_classes, weighted=False)
+    total = Tables.of([empty_table(spec) for spec in specs])
+    skipped = Counter[str]()
+    for batch in source.batches():
+        skipped += batch.skipped
+        rows = replace(batch, weight=None, groups=None, clusters=None)
+        total = sum(batch_tables(rows, specs, plan.engine, plan.n_threads).values(), total)
+    if total.n_rows == 0:
+        raise no_rows_left(skipped, filtered=False)
+    made = total.coarsen(bins)
+    by_confidence = made.by_confidence
+    assert by_confidence is not None
+    return made.by_variation.bins, by_confidence.bins

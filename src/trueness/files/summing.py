@@ -12,7 +12,6 @@ from trueness._arguments import require_choice
 from trueness.bins import Bins, Edges, EqualMass, EqualWidth
 from trueness.files._bad_rows import no_rows_left, refusal
 from trueness.files.batches import Batch, Remark
-from trueness.files.exact_edges import exact_edges
 from trueness.files.source import RowSource
 from trueness.ranking import DEFAULT_TIES
 from trueness.refusals import InvalidValueError, Refusal
@@ -51,8 +50,6 @@ class Plan:
     """Which tables to make, and how."""
 
     tables: TablePlan = DEFAULT_TABLES
-    exact: bool = False
-    """Bins of equal mass from the values of all rows, in two passes, instead of from a grid, in one."""
     engine: str = "auto"
     n_threads: int | None = None
 
@@ -68,7 +65,6 @@ class Plan:
         by_class: bool = False,
         events: Sequence[str] = (),
         options: bool = False,
-        exact: bool = False,
         engine: str = "auto",
         n_threads: int | None = None,
     ) -> Plan:
@@ -83,58 +79,31 @@ class Plan:
             events=events,
             options=options,
         )
-        return cls(tables, exact, engine, n_threads)
+        return cls(tables, engine, n_threads)
 
     def __post_init__(self) -> None:
         require_choice("engine", self.engine, ENGINES)
-        bins, by_confidence = self.tables.bins, self.tables.confidence_bins
-        if self.exact and not isinstance(bins, EqualMass):
-            raise InvalidValueError(
-                "bad-argument",
-                "{exact} applies only to bins of equal mass",
-                "pass {equal_mass}, or leave it out",
-                argument="exact",
-            )
-        if self.exact and isinstance(by_confidence, EqualMass) and by_confidence != bins:
-            raise InvalidValueError(
-                "bad-argument",
-                "with {exact} the bins of confidence are those of the measure",
-                "leave out {confidence_bins}",
-                argument="confidence_bins",
-            )
 
     @property
     def by_grid(self) -> bool:
         """Whether bins of equal mass are made from a grid after all rows are summed."""
-        return isinstance(self.tables.bins, EqualMass) and not self.exact
+        return isinstance(self.tables.bins, EqualMass)
 
     def specs(
         self,
         n_classes: int,
         *,
         weighted: bool,
-        edges: Sequence[Edges] | None = None,
         class_names: tuple[str, ...] | None = None,
     ) -> list[AnySpec]:
-        """The spec of each table; `edges` are those of exact bins, by measure."""
-        exact = dict(zip((measure.name for measure in self.tables.measures), edges or (), strict=False))
+        """The spec of each table; bins of equal mass are on a grid until all rows are summed."""
 
         def edges_of(measure: Variation, bins: Bins) -> Edges:
-            if isinstance(bins, EqualMass):
-                bins = exact.get(measure.name, GRID)
-            return bins.resolve(*self.tables.range_of(measure, n_classes))
+            return (GRID if isinstance(bins, EqualMass) else bins).resolve(
+                *self.tables.range_of(measure, n_classes)
+            )
 
         return self.tables.specs(n_classes, weighted=weighted, edges_of=edges_of, class_names=class_names)
-
-    def require_exact_possible(self, *, weighted: bool) -> None:
-        """Refuse exact bins of equal mass for rows with weights."""
-        if self.exact and weighted:
-            raise InvalidValueError(
-                "bad-argument",
-                "exact bins of equal mass do not support sample weights",
-                "leave out {exact}: the grid supports weights",
-                argument="exact",
-            )
 
 
 @dataclass(frozen=True, slots=True)
@@ -151,12 +120,11 @@ def sum_source(
 ) -> Summed:
     """All rows of a source as tables; `progress` is called after each batch.
 
-    They are on a grid if the plan has bins of equal mass without `exact`; the caller coarsens them after the last row.
+    They are on a grid if the plan has bins of equal mass; the caller coarsens them after the last row.
     """
     by, n_classes, weighted = source.choice.grouping, source.n_classes, source.choice.weight is not None
-    edges = _exact_edges(source, plan, progress) if plan.exact else None
     names = source.choice.class_names(n_classes)
-    specs = plan.specs(n_classes, weighted=weighted, edges=edges, class_names=names)
+    specs = plan.specs(n_classes, weighted=weighted, class_names=names)
     tables, skipped = GroupedTables(by, {}), Counter[str]()
     for batch in source.batches():
         if batch.groups is not None:  # before they are summed, which takes long for a group in each row
@@ -167,27 +135,6 @@ def sum_source(
     if tables.n_rows == 0:
         raise no_rows_left(skipped, filtered=bool(source.choice.where))
     return Summed(tables, skipped)
-
-
-def _exact_edges(source: RowSource, plan: Plan, progress: Callable[[Batch], None]) -> list[Edges]:
-    """The edges of exact bins by each measure, from a pass of their own."""
-    if not source.rereadable:
-        raise InvalidValueError(
-            "read-once",
-            "exact bins take two passes, and standard input or a pipe can be read only once",
-            "save it as a file, or leave out {exact}: a grid gives nearly the same in one pass",
-        )
-    plan.require_exact_possible(weighted=source.choice.weight is not None)
-    tables = plan.tables
-    assert isinstance(tables.bins, EqualMass)
-    ranges = [tables.range_of(measure, source.n_classes) for measure in tables.measures]
-
-    def batches() -> Iterator[Batch]:
-        for batch in source.batches():
-            yield batch
-            progress(batch)
-
-    return exact_edges(batches(), tables.measures, ranges, tables.bins, plan.engine)
 
 
 def batch_tables(

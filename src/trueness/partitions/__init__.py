@@ -7,13 +7,12 @@ rows, to the bit.
 | module | what it holds |
 |---|---|
 | `options` | the options of the adapters, and what they ask for |
-| `work`, `edges` | what a worker does; exact bins of equal mass |
+| `work` | what a worker does |
 | `files` | files in pieces, each read by one task |
 | `part` | what a worker returns |
 | `results` | tables and assessments from the sum of the parts |
 """
 
-from trueness.partitions.edges import exact_edges
 from trueness.partitions.files import FilePiece, file_pieces, files_of, is_paths, work_of_files
 from trueness.partitions.options import (
     Options,
@@ -37,7 +36,6 @@ __all__ = [
     "assess_grouped",
     "choice_of",
     "class_names_of",
-    "exact_edges",
     "file_pieces",
     "files_of",
     "is_paths",

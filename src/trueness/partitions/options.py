@@ -36,8 +36,6 @@ class Options(TypedDict, total=False):
     by_class: bool
     """Whether to make the event table of all classes too: by default in `assess`, and not in `tabulate`, which then
     returns `Tables` instead of a `CalibrationTable`."""
-    exact: bool
-    """`EqualMass` bins from the values of all rows, in two passes; by default from a grid of 4000 cells, in one."""
     ragged: bool
     """Whether rows have options of their own: one list column, whose rows may have different lengths."""
     ties: str
@@ -119,7 +117,6 @@ def plan_of(options: Options, *, for_assessment: bool) -> Plan:
         with_confidence=for_assessment,
         by_class=options.get("by_class", for_assessment),
         options=boolean("ragged", options.get("ragged", False)),
-        exact=boolean("exact", options.get("exact", False)),
         engine=options.get("engine", "auto"),
     )
 

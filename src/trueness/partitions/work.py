@@ -2,19 +2,13 @@
 
 from __future__ import annotations
 
-import io
 from collections import Counter
-from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass, replace
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass
 from typing import Any
 
-import numpy as np
-
-from trueness.bins import Edges
-from trueness.bins.selection import Keys
 from trueness.files import Batch, Choice, Plan, Request, RowOptions
 from trueness.files.batches import batch_of
-from trueness.files.exact_edges import write_sort_keys
 from trueness.files.summing import batch_tables, refuse_too_many
 from trueness.formats.fields import Chunk
 from trueness.formats.inputs import InputFile, Kind
@@ -38,20 +32,8 @@ class Work:
     def of(cls, request: Request, options: RowOptions, plan: Plan, choice: Choice, n_classes: int) -> Work:
         """The work of a request for these columns."""
         weighted = choice.weight is not None
-        plan.require_exact_possible(weighted=weighted)
         specs = plan.specs(n_classes, weighted=weighted, class_names=choice.class_names(n_classes))
         return cls(request, options, plan, choice, n_classes, tuple(specs))
-
-    @property
-    def is_exact(self) -> bool:
-        """Whether the edges of the bins are found in a pass of their own."""
-        return self.plan.exact
-
-    def with_edges(self, edges: Sequence[Edges]) -> Work:
-        """The work of the second pass, in the bins that the first one found."""
-        names = self.choice.class_names(self.n_classes)
-        specs = self.plan.specs(self.n_classes, weighted=False, edges=edges, class_names=names)
-        return replace(self, specs=tuple(specs))
 
     def batch(self, columns: Mapping[str, Any], n_rows: int, place: str, first_row: int = 1) -> Batch:
         """Columns, as Arrow or NumPy arrays, as rows; `place` is the name of the partition in messages."""
@@ -82,15 +64,6 @@ class Work:
             refuse_too_many(tables.groups, self.specs, self.choice.grouping)
             skipped += batch.skipped
         return Part(tables, skipped)
-
-    def variations(self, batches: Iterable[Batch]) -> list[Keys]:
-        """The sort keys of V of the rows by each measure, sorted."""
-        measures = self.plan.tables.measures
-        files = [io.BytesIO() for _ in measures]
-        for batch in batches:
-            if len(batch):
-                write_sort_keys(batch, measures, files, self.plan.engine)
-        return [np.sort(np.frombuffer(file.getbuffer(), np.uint64)) for file in files]
 
     def finish(self, part: Part) -> GroupedTables:
         """The tables of all rows in the requested bins; those of equal mass are made from the grid."""

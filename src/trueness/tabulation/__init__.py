@@ -11,14 +11,12 @@ from trueness.rows.images import pixels_of
 from trueness.rows.lists import rectangular
 from trueness.rows.option_rows import refuse_soft_options
 from trueness.table import CalibrationTable, OptionSpec, OptionTables, TableSpec
-from trueness.tabulation.compiled.sharing import SHORT_BATCH
 from trueness.tabulation.events import tabulate_events
 from trueness.tabulation.options import AnyRows, edges_for, tabulate_groups, tabulate_rows, variations_of
 from trueness.tabulation.running_sums import RunningSums
 from trueness.variation import Variation, as_variation
 
 __all__ = [
-    "SHORT_BATCH",
     "AnyRows",
     "RunningSums",
     "edges_for",

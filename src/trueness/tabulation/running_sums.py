@@ -3,9 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
-from math import inf
 from operator import add
-from time import perf_counter
 from typing import Any
 
 import numpy as np
@@ -14,12 +12,7 @@ from trueness._arrays import IntArray
 from trueness._threads import Span, in_threads
 from trueness.rows import RowCode, Rows, count_codes, row_codes
 from trueness.table import SingleSpec
-from trueness.tabulation import compiled
-from trueness.tabulation.compiled.sharing import add_shared, count_parts
 from trueness.tabulation.passes import engine_for
-
-CLOSE = 3e-4
-"""If a batch comes within so many seconds after the last one, threads are kept awake to share the next ones."""
 
 
 class RunningSums:
@@ -30,25 +23,16 @@ class RunningSums:
         self._engine_module: Any = None
         self._passes: list[Any] = []
         self._done: list[Any] | None = None
-        self._last_end = -inf
 
     def add(self, rows: Rows, n_threads: int = 1) -> IntArray:
-        """Add the good rows, and return the number of rows of each bad `RowCode` that were skipped, (8,)."""
+        """Add the good rows, on several threads if there is enough to do.
+
+        Returns the number of rows of each bad `RowCode` that were skipped, (8,).
+        """
         if not self._passes or self._passes[0].form != rows.form:
             self._close()
             self._engine_module = engine_for(rows, self._specs, self._engine)
             self._open_passes(rows, 1)
-        can_share = self._engine_module is compiled and self._passes[0].is_one_job(rows)
-        n_parts = count_parts(rows, n_threads) if can_share else 1
-        if n_parts == 1:
-            return self._add(rows, n_threads)
-        begin = perf_counter()
-        skipped = self._add_shared(rows, n_parts, stay_awake=begin - self._last_end < CLOSE)
-        self._last_end = perf_counter()
-        return skipped
-
-    def _add(self, rows: Rows, n_threads: int) -> IntArray:
-        """Add block after block, on several threads if there is enough to do."""
         blocks = self._engine_module.spans(rows, n_threads)
         self._open_passes(rows, min(n_threads, len(blocks)))
         idle, errors = list(self._passes), []
@@ -65,19 +49,6 @@ class RunningSums:
         skipped = sum(in_threads(work, blocks, n_threads), np.zeros(len(RowCode), np.int64))
         if errors:
             raise errors[0]
-        return skipped
-
-    def _add_shared(self, rows: Rows, n_parts: int, *, stay_awake: bool) -> IntArray:
-        """Add one part of the rows to each of so many passes, on as many threads."""
-        self._open_passes(rows, n_parts)
-        passes, skipped = self._passes[:n_parts], np.zeros(len(RowCode), np.int64)
-        try:
-            left = add_shared(passes, rows, stay_awake=stay_awake)
-        except ValueError:  # a label is refused, and no rows were added
-            left = [(0, rows.n_rows)]
-        for own, (start, stop) in zip(passes, left, strict=False):
-            if start < stop:
-                skipped += _add_good_rows(own, rows, start, stop)
         return skipped
 
     def _open_passes(self, rows: Rows, n: int) -> None:

@@ -40,9 +40,6 @@ WAKING_VALUES = 2**15
 SCORE_BITS = (LOG_SCORE_BITS,) * 2 + (PROBABILITY_BITS,) * 2
 """Of log-score, its variance, Brier residual and its variance."""
 
-LABEL_BYTES = 8
-"""The size of a label."""
-
 ROWS_AT_A_TIME = 8
 """The most rows that a kernel works on at a time; if it stops, one of so many is bad."""
 
@@ -65,12 +62,12 @@ def spans(rows: Rows, n_threads: int = 1) -> list[tuple[int, int]]:
     return [*pairwise(ends)]
 
 
-def one_block_each(rows: Rows, n_threads: int, head_start: int = WAKING_VALUES) -> list[tuple[int, int]]:
+def one_block_each(rows: Rows, n_threads: int) -> list[tuple[int, int]]:
     """One block for each thread: of short work, taking further blocks would be a large part.
 
     The first block, which is the caller's, is longer by so many values, since the other threads begin later.
     """
-    others = (rows.n_rows - head_start // rows.n_classes) // (n_threads * ROWS_AT_A_TIME) * ROWS_AT_A_TIME
+    others = (rows.n_rows - WAKING_VALUES // rows.n_classes) // (n_threads * ROWS_AT_A_TIME) * ROWS_AT_A_TIME
     if others <= 0:
         return [(0, rows.n_rows)]
     first = rows.n_rows - (n_threads - 1) * others
@@ -99,24 +96,6 @@ class Pass:
         # Tables first, and the order is kept among them and among events.
         self._order = sorted(range(len(specs)), key=lambda at: isinstance(specs[at], EventSpec))
         self._parts = _totals_for(rows, specs)
-
-    def is_one_job(self, rows: Rows) -> bool:
-        """Whether a single job does all that is to be done with these rows; only then it may be prepared for them."""
-        return len(self._parts) == 1 and not rows.from_logits
-
-    def prepare(self, rows: Rows) -> tuple[Job, Any]:
-        """The only job, prepared for all rows, and what must be kept in memory until it is done."""
-        (part,), labels = self._parts, _labels_of(rows, 0, rows.n_rows)
-        return part.job, (part.prepare(rows, 0, rows.n_rows, labels), labels)
-
-    def prepare_part(self, whole: Job, start: int, stop: int) -> Job:
-        """The only job, prepared for some of the rows of another job."""
-        (part,) = self._parts
-        job = part.job
-        job.rows, job.labels = whole.rows + start * whole.to_next_row, whole.labels + start * LABEL_BYTES
-        job.to_next_row, job.to_next_class, job.n_rows = whole.to_next_row, whole.to_next_class, stop - start
-        part.expect(stop - start)
-        return job
 
     def add(self, rows: Rows, start: int, stop: int) -> None:
         """Add the rows from start to stop; if one is refused, those before `reached` are added, and no others."""

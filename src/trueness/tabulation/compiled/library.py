@@ -7,8 +7,7 @@ from __future__ import annotations
 
 import ctypes
 import sys
-from collections.abc import Sequence
-from ctypes import POINTER, addressof, byref, c_char_p, c_double, c_int64, c_void_p
+from ctypes import POINTER, byref, c_char_p, c_double, c_int64, c_void_p
 from functools import cache
 from pathlib import Path
 from typing import Any
@@ -19,7 +18,7 @@ from numpy.typing import NDArray
 
 from trueness._arrays import FloatArray, IntArray
 
-ABI, MAX_MEASURES, MAX_SHARED, FEW_EDGES, GUESSES, UNDERFLOWED_WORDS = 8, 2, 15, 32, 4096, 4
+ABI, MAX_MEASURES, FEW_EDGES, GUESSES, UNDERFLOWED_WORDS = 9, 2, 32, 4096, 4
 """As in `source/job.h`."""
 
 OTHER_GRID, CLASS_GRID, EVENT_GRID, NO_CLASS, N_MOMENTS = 0, 1, 2, -1, 5
@@ -112,11 +111,6 @@ class Library:
         self._level = _declared(functions.trueness_level, c_int64)
         self._arena = _declared(functions.trueness_arena, POINTER(Job))
         self._sum = _declared(functions.trueness_sum, POINTER(Job))
-        self._sum_shared = _declared(
-            functions.trueness_sum_shared, POINTER(c_void_p), c_int64, POINTER(c_int64)
-        )
-        self._help = _declared(functions.trueness_help, c_int64)
-        self._forget_shared = _declared(functions.trueness_forget_shared)
         self._sum_runs = _declared(functions.trueness_sum_runs, POINTER(Job), POINTER(RunsOfRows))
         self._count_units = _declared(functions.trueness_count_units, c_void_p, c_int64, c_void_p)
         self._deal = _declared(functions.trueness_deal, POINTER(Job), *[c_void_p] * 4)
@@ -141,20 +135,6 @@ class Library:
     def sum(self, job: Job) -> int:
         """Sum all rows; -1, or the first row of a few among which one is bad. The rows before it are summed."""
         return int(self._sum(byref(job)))
-
-    def sum_shared(self, jobs: Sequence[Job]) -> list[int]:
-        """Sum the rows of several jobs, some of them on threads that help; for each job what `sum` returns."""
-        found = (c_int64 * len(jobs))()
-        self._sum_shared((c_void_p * len(jobs))(*map(addressof, jobs)), len(jobs), found)
-        return found[:]
-
-    def help(self, n_pauses: int) -> int:
-        """Do jobs that other threads share, until there was none for so many pauses; their number."""
-        return int(self._help(n_pauses))
-
-    def forget_shared(self) -> None:
-        """Forget all shared jobs, which belong to the process that this one was forked from."""
-        self._forget_shared()
 
     def sum_runs(self, job: Job, runs: RunsOfRows) -> int:
         """Sum each run into the totals of its unit; -1, or a number of at least 0 if there is a bad row."""

@@ -1,7 +1,6 @@
 /* The functions that Python calls: each goes to the kernels for the best instruction set of this processor. */
 #include "cpu.h"
 #include "job.h"
-#include "sharing.h"
 
 #if defined(__x86_64__) || defined(_M_X64)
 #include <xmmintrin.h>
@@ -65,19 +64,6 @@ EXPORT int64_t trueness_arena(const job *j) { return AT_LEVEL(arena_at_level_, j
 
 /* Sums all rows; -1, or the first row of a group that holds a bad one: those before it are summed. */
 EXPORT int64_t trueness_sum(job *j) { IN_USUAL_MODE(AT_LEVEL(sum_at_level_, j)); }
-
-/* Does jobs that other threads share, until there was none for so many pauses. Returns their number. */
-EXPORT int64_t trueness_help(int64_t n_pauses) { return help(n_pauses, trueness_sum); }
-
-/* Sums the rows of n jobs, of which at most MAX_SHARED are shared: the threads that help do some of them. `bad` has for each job
- * what `trueness_sum` returns. Returns the number of jobs that other threads have done. */
-EXPORT int64_t trueness_sum_shared(job *const *jobs, int64_t n, int64_t *bad) { return sum_shared(jobs, n, bad, trueness_sum); }
-
-/* Forgets all shared jobs: in a forked process the threads that would do them do not exist. Returns the number of places. */
-EXPORT int64_t trueness_forget_shared(void) {
-    for (int64_t k = 0; k < MAX_SHARED; k++) set_state(places + k, FREE);
-    return MAX_SHARED;
-}
 
 /* V of each row by the first measure; -1, or the first row of a group that holds a bad one. */
 EXPORT int64_t trueness_measure(job *j, double *v) { IN_USUAL_MODE(AT_LEVEL(measure_at_level_, j, v)); }

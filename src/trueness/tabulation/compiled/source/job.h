@@ -6,7 +6,7 @@
 
 #include <stdint.h>
 
-enum { ABI = 8 };
+enum { ABI = 9 };
 
 enum { ENTROPY = 0, CONFIDENCE = 1 }; /* kinds of measures */
 
@@ -20,7 +20,6 @@ enum { TOP_LABEL = -1 }; /* in the place of a class: the event that the class of
 
 enum {
     MAX_MEASURES = 2,
-    MAX_SHARED = 15,      /* jobs that wait for another thread */
     NETWORK_CLASSES = 15, /* up to so many classes rows are sorted in registers, beyond in memory */
     FEW_EDGES = 32,       /* up to so many edges a value is compared with all of them */
     GUESSES = 4096,       /* beyond, a table of so many cells gives the first bin that a value can be in */
