@@ -1,4 +1,4 @@
-"""Power, size, coverage, differences, false alarms and speed, on rows that are the same in each run.
+"""Power, size, coverage, differences, false alarms and speed, on the same rows in each run.
 
     python scripts/study.py power                          what scripts/results/power.csv lacks
     python scripts/study.py size --only copies clusters=20 --runs 400 --processes 2 --results new
@@ -7,8 +7,9 @@
 
 The cells are in scripts/study.toml. The rows of a cell follow from its name and the number of the
 run (scripts/study_rows.py), and `labels` is a checksum of the first ones. A p-value is stored in
-thousandths, rounded up, "-" if there was none. Cells that are stored with as many runs are not run
-again. `speed` counts instructions of the second call of each function, and needs valgrind.
+thousandths, rounded up, "-" if there was none. Cells that are stored are not run again, unless
+with fewer runs than `--runs`. `speed` counts instructions of the second call of each function, and
+needs valgrind.
 """
 
 import argparse
@@ -236,18 +237,19 @@ def measured(task: tuple[str, str, int]) -> tuple[str, list[dict[str, str]]]:
     return cell, [first | {key: text(line.get(key)) for key in columns} for line in lines]
 
 
-def run(study: str, only: list[str], runs: int, processes: int, folder: Path) -> None:
+def run(study: str, only: list[str], runs: int | None, processes: int, folder: Path) -> None:
     found, begun = stored(study, folder), time.monotonic()
+    done = {cell: int(lines[0].get("runs", 1)) for cell, lines in found.items()}
     wanted = [cell for cell in cells(study) if set(only) <= set(cell.split())]
-    todo = [c for c in wanted if c not in found or int(found[c][0].get("runs", runs)) < runs]
-    tasks = [(study, cell, runs) for cell in todo]
+    todo = [cell for cell in wanted if done.get(cell, 0) < (runs or 1)]
+    tasks = [(study, cell, runs or STUDIES[study].runs) for cell in todo]
     pool = multiprocessing.get_context("spawn").Pool(processes) if processes > 1 else None
     results = pool.imap_unordered(measured, tasks) if pool else map(measured, tasks)
-    for done, (cell, lines) in enumerate(results, 1):
+    for number, (cell, lines) in enumerate(results, 1):
         found[cell] = lines
         store(study, folder, found)
-        left = (time.monotonic() - begun) / done * (len(todo) - done) / 60
-        print(f"{done}/{len(todo)}, about {left:.0f} min left: {cell}", flush=True)
+        left = (time.monotonic() - begun) / number * (len(todo) - number) / 60
+        print(f"{number}/{len(todo)}, about {left:.0f} min left: {cell}", flush=True)
 
 
 def versus(study: str, folder: Path) -> None:
@@ -292,8 +294,7 @@ def main(given: list[str]) -> None:
         case ["versus", study, folder]:
             versus(study, Path(folder))
         case [study] if study in STUDIES:
-            runs = chosen.runs or STUDIES[study].runs
-            run(study, chosen.only, runs, chosen.processes, chosen.results)
+            run(study, chosen.only, chosen.runs, chosen.processes, chosen.results)
         case _:
             parser.error(f"no such study: {' '.join(chosen.job)}")
 
