@@ -175,6 +175,16 @@ def monitor(looks: Iterable[tuple[str, Any]], **settings: Any) -> tn.Monitor:
     return watch
 
 
+def first_alarm(looks: Iterable[Any], **settings: Any) -> int:
+    """The number of the look with which a monitor's alarm comes, 0 if none does; looks are rows."""
+    watch = tn.Monitor(**settings)
+    for at, rows in enumerate(looks, 1):
+        watch.update(tn.tabulate(*rows), at=at)
+        if watch.alarm is not None:
+            return at
+    return 0
+
+
 def conclusion(result: Any) -> str | None:
     """The kind; the better of two models, "neither" or "cannot-tell"; the day of an alarm."""
     if isinstance(result, tn.Monitor):
@@ -221,6 +231,17 @@ def numbers(result: Any) -> dict[str, float]:
     if isinstance(result, tn.Comparison):
         return {key: it.difference for key, it in result.pairs[0].contrasts.items()}
     return {key: it.debiased for key, it in result.estimates.items()}
+
+
+def intervals(result: Any) -> dict[str, tuple[float, float, float] | None]:
+    """Each estimate with its interval; of classes the gap; of two models their differences."""
+    if isinstance(result, tn.Comparison):
+        found = {key: (it.difference, it.interval) for key, it in result.pairs[0].contrasts.items()}
+    else:
+        classes = result.classes.classes if result.classes else ()
+        found = {key: (it.debiased, it.interval) for key, it in result.estimates.items()}
+        found |= {f"class {it.name}": (it.gap.value, it.gap.interval) for it in classes}
+    return {key: (it, by.low, by.high) if by else None for key, (it, by) in found.items()}
 
 
 def furthest(result: Any) -> dict[str, float]:
