@@ -108,7 +108,7 @@ class Totals(NamedTuple):
 
     @classmethod
     def of_table(cls, table: CalibrationTable) -> Totals | None:
-        """None for a table from a file of schema 1."""
+        """None if the table lacks these sums."""
         true, square, n = table.sums.true_probability, table.sums.square, float(table.count.sum())
         return None if true is None or square is None else cls(float(true.value) / n, float(square.value) / n)
 
