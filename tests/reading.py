@@ -10,7 +10,7 @@ import pytest
 
 import trueness as tn
 from trueness.cli import main
-from trueness.cli.vocabulary import COMMAND
+from trueness.cli._errors import as_options
 from trueness.files import Plan, Request, RowOptions, Source, Summed, find_inputs, load_tables, sum_source
 from trueness.refusals import Refusal
 from trueness.table import Tables
@@ -70,14 +70,14 @@ class Refused(NamedTuple):
 def refused(*paths: Any, **options: Any) -> Refused:
     with pytest.raises(Refusal) as caught:
         summed(*paths, **options)
-    return Refused(caught.value.code, *caught.value.render(COMMAND))
+    return Refused(caught.value.code, as_options(caught.value.cause), as_options(caught.value.remedy))
 
 
 def message(path: Path, **options: Any) -> str:
     """The refusal of a file as the command prints it."""
     with pytest.raises(Refusal) as caught:
         sum_source(Source(find_inputs([str(path)]).files, Request(), RowOptions(), **options), Plan())
-    return "; ".join(caught.value.render(COMMAND))
+    return as_options(str(caught.value))
 
 
 MEGABYTE = 2**20

@@ -52,8 +52,12 @@ def test_refusals() -> None:
             "a table of all classes, this one has the events 0, 1",
         ),
         (lambda: tn.classwise_error(empty), ValueError, "without rows"),
-        (lambda: tn.classwise_error(table, norm="l3"), ValueError, "norm must be one of 'l1', 'l2', 'max'"),
-        (lambda: tn.classwise_error(table, weights="rows"), ValueError, "weights must be one of 'expected'"),
+        (lambda: tn.classwise_error(table, norm="l3"), ValueError, "`norm` must be one of 'l1', 'l2', 'max'"),
+        (
+            lambda: tn.classwise_error(table, weights="rows"),
+            ValueError,
+            "`weights` must be one of 'expected'",
+        ),
         (lambda: tn.classwise_error(table, 7), ValueError, "not an edge of the 72 finer ones"),
     ]:
         with pytest.raises(error, match=message):

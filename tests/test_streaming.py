@@ -31,10 +31,10 @@ def test_a_stream_travels_between_processes() -> None:
 @pytest.mark.parametrize("option", ["from_logits", "normalize", "weighted"])
 @pytest.mark.parametrize("value", ["False", "no", 1, None])
 def test_yes_or_no_is_not_guessed(option: str, value: object) -> None:
-    with pytest.raises(TypeError, match=rf"{option} must be True or False"):
+    with pytest.raises(TypeError, match=rf"`{option}` must be True or False"):
         tn.Accumulator(3, **{option: value})
     if option != "weighted":
-        with pytest.raises(TypeError, match=rf"{option} must be True or False"):
+        with pytest.raises(TypeError, match=rf"`{option}` must be True or False"):
             tn.vce(Y_TRUE, Y_PROB, **{option: value})
 
 

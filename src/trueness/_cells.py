@@ -72,15 +72,10 @@ class Tabular:
         """The table that is meant."""
         name = self.tables_of_cells[0] if of is None else of
         if name not in self.tables_of_cells:
-            raise InvalidValueError(
-                "unknown-table",
-                "{argument} must be one of {names}, got {value!r}",
-                "leave it out for {first}",
-                argument="of",
-                names=", ".join(self.tables_of_cells),
-                first=self.tables_of_cells[0],
-                value=of,
-            )
+            names = ", ".join(self.tables_of_cells)
+            cause = f"of must be one of {names}, got {of!r}"
+            remedy = f"leave it out for {self.tables_of_cells[0]}"
+            raise InvalidValueError("unknown-table", cause, remedy, argument="of", value=of)
         return name
 
 

@@ -49,10 +49,11 @@ def has_deep_line(block: bytes) -> bool:
 def parse(text: str) -> Any:
     """The content of a JSON text; a ValueError if it is not JSON or is nested too deep."""
     if nesting(text.encode("utf-8", "surrogatepass")) > MAX_NESTING:
-        raise InvalidValueError("bad-json", "it is nested more than {value} levels deep", value=MAX_NESTING)
+        cause = f"it is nested more than {MAX_NESTING} levels deep"
+        raise InvalidValueError("bad-json", cause, value=MAX_NESTING)
     return json.loads(text, parse_constant=_refuse_constant)
 
 
 def _refuse_constant(token: str) -> NoReturn:
     """NaN and Infinity are not JSON, although Python's parser accepts them."""
-    raise InvalidValueError("bad-json", "{value} is not a number", value=token)
+    raise InvalidValueError("bad-json", f"{token} is not a number", value=token)

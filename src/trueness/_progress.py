@@ -29,12 +29,8 @@ def progress_callback(progress: Progress | bool | None) -> Progress | None:
     if progress is False:
         return None
     if progress is True or not callable(progress):
-        raise InvalidTypeError(
-            "wrong-type",
-            "progress must be None, False or a callable, got {value!r}",
-            argument="progress",
-            value=progress,
-        )
+        cause = f"progress must be None, False or a callable, got {progress!r}"
+        raise InvalidTypeError("wrong-type", cause, argument="progress", value=progress)
     return progress
 
 

@@ -16,10 +16,6 @@ def root_seed(rng: Seed) -> int:
     if isinstance(rng, (int, np.integer)) and not isinstance(rng, bool) and rng >= 0:
         return int(rng)
     if rng is not None and not isinstance(rng, np.random.Generator):
-        raise InvalidTypeError(
-            "wrong-type",
-            "rng must be None, a seed of at least 0 or a numpy.random.Generator, got {value!r}",
-            argument="rng",
-            value=rng,
-        )
+        cause = f"rng must be None, a seed of at least 0 or a numpy.random.Generator, got {rng!r}"
+        raise InvalidTypeError("wrong-type", cause, argument="rng", value=rng)
     return int(np.random.default_rng(rng).integers(2**63))

@@ -33,13 +33,9 @@ def event_calibration_error(table: EventTable, bins: int | Bins = 10, *, norm: s
     """
     require_event_table("event_calibration_error", table)
     if len(table.events) != 1:
-        raise InvalidValueError(
-            "several-events",
-            "event_calibration_error needs a table of one event, this one has {n_events}",
-            "select one with table.select(event)",
-            argument="table",
-            n_events=len(table.events),
-        )
+        cause = f"event_calibration_error needs a table of one event, this one has {len(table.events)}"
+        remedy = "select one with table.select(event)"
+        raise InvalidValueError("several-events", cause, remedy, argument="table")
     return float(event_errors(table, bins, norm=norm)[0])
 
 
@@ -56,13 +52,10 @@ def classwise_error(
     require_event_table("classwise_error", table)
     require_class_weights(weights)
     if not table.spec.is_by_class:
-        raise InvalidValueError(
-            "wrong-events",
-            "classwise_error needs a table of all classes, this one has the events {events}",
-            "make it with tabulate_events without events=",
-            argument="table",
-            events=", ".join(map(str, table.events[:20])),
-        )
+        events = ", ".join(map(str, table.events[:20]))
+        cause = f"classwise_error needs a table of all classes, this one has the events {events}"
+        remedy = "make it with tabulate_events without events="
+        raise InvalidValueError("wrong-events", cause, remedy, argument="table")
     errors = event_errors(table, bins, norm=norm)
     if weights is None or len(errors) == 1:
         return float(errors.mean())
@@ -189,14 +182,9 @@ def hle_calibration_error(stated: Any, correct: Any, bin_size: int = 100) -> flo
         for values, name in ((stated, "stated"), (correct, "correct"))
     )
     if confidence.ndim != 1 or right.shape != confidence.shape:
-        raise InvalidValueError(
-            "wrong-shape",
-            "stated has shape {shape} and correct {other}",
-            "pass one number each for every row",
-            argument="stated",
-            shape=confidence.shape,
-            other=right.shape,
-        )
+        cause = f"stated has shape {confidence.shape} and correct {right.shape}"
+        remedy = "pass one number each for every row"
+        raise InvalidValueError("wrong-shape", cause, remedy, argument="stated")
     n_rows, n_bins = len(confidence), len(confidence) // bin_size
     if n_bins == 0:
         return float("nan")
@@ -214,11 +202,6 @@ def require_class_weights(weights: Any) -> None:
 def require_event_table(reader: str, value: Any) -> None:
     """Refuse what is not an event table."""
     if not isinstance(value, EventTable):
-        raise InvalidTypeError(
-            "wrong-type",
-            "{reader} reads an EventTable, got {type}",
-            "make one with tabulate_events",
-            argument="table",
-            reader=reader,
-            type=type(value).__name__,
-        )
+        cause = f"{reader} reads an EventTable, got {type(value).__name__}"
+        remedy = "make one with tabulate_events"
+        raise InvalidTypeError("wrong-type", cause, remedy, argument="table")

@@ -185,10 +185,9 @@ def _require_measure(table: AnyRankTable, measure: Variation, reader: str) -> No
     if table.spec.variation != measure:
         raise InvalidValueError(
             "wrong-measure",
-            "{reader} needs a table binned by {needed}, this one is binned by {value}",
-            "tabulate with variation={needed!r}",
+            f"{reader} needs a table binned by {measure.name}, this one is binned by "
+            f"{table.spec.variation.name}",
+            f"tabulate with variation={measure.name!r}",
             argument="table",
-            reader=reader,
-            needed=measure.name,
             value=table.spec.variation.name,
         )

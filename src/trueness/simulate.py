@@ -139,7 +139,7 @@ def sharpen(y_prob: Any, exponent: float) -> FloatArray:
     array([[0.9412, 0.0588]])
     """
     if not (_is_real(exponent) and 0 < exponent < np.inf):
-        raise _bad_argument("exponent must be a finite number above 0, got {value!r}", "exponent", exponent)
+        raise _bad_argument("exponent", exponent, "a finite number above 0")
     rows = _distributions(y_prob)
     powers = (rows / rows.max(axis=1, keepdims=True)) ** exponent
     return np.asarray(powers / powers.sum(axis=1, keepdims=True))
@@ -170,7 +170,7 @@ def flatten_tail(y_prob: Any, keep: int = 1, *, amount: float = 0.5) -> FloatArr
     rows = _distributions(y_prob)
     _require_rank(rows, keep=keep)
     if not (_is_real(amount) and 0 <= amount <= 1):
-        raise _bad_argument("amount must be a number from 0 to 1, got {value!r}", "amount", amount)
+        raise _bad_argument("amount", amount, "a number from 0 to 1")
     order = np.argsort(-rows, axis=1, kind="stable")[:, keep:]
     tail = np.take_along_axis(rows, order, axis=1)
     np.put_along_axis(rows, order, tail + amount * (tail.mean(axis=1, keepdims=True) - tail), axis=1)
@@ -185,21 +185,14 @@ def shift_labels(y_prob: Any, class_weights: Any, rng: Seed = None) -> NDArray[n
     """
     rows, weights = _distributions(y_prob), _vector(class_weights)
     if len(weights) != rows.shape[1] or not np.all((weights >= 0) & (weights < np.inf)):
-        raise _bad_argument(
-            "class_weights must be {n_classes} finite non-negative numbers, got {value!r}",
-            "class_weights",
-            class_weights,
-            n_classes=rows.shape[1],
-        )
+        wanted = f"{rows.shape[1]} finite non-negative numbers"
+        raise _bad_argument("class_weights", class_weights, wanted)
     rows *= weights / (weights.max() or 1.0)  # so that the products cannot overflow
     possible = rows.any(axis=1)
     if not possible.all():
-        raise _bad_argument(
-            "class_weights are 0 for all possible classes{place}",
-            "class_weights",
-            class_weights,
-            row=int(np.argmin(possible)),
-        )
+        row = int(np.argmin(possible))
+        cause = f"class_weights are 0 for all possible classes in row {row}"
+        raise InvalidValueError("bad-argument", cause, argument="class_weights", row=row, value=class_weights)
     return draw_labels(rows / rows.sum(axis=1, keepdims=True), np.random.default_rng(root_seed(rng)))
 
 
@@ -210,19 +203,15 @@ def _distributions(y_prob: Any) -> FloatArray:
     """
     given = Rows.of_predictions(y_prob, from_logits=False, normalize=False)
     if len(given.y_prob.shape) != 2:
-        raise InvalidValueError(
-            "wrong-shape",
-            "y_prob must have shape (rows, classes), got {value}",
-            argument="y_prob",
-            value=given.y_prob.shape,
-        )
+        cause = f"y_prob must have shape (rows, classes), got {given.y_prob.shape}"
+        raise InvalidValueError("wrong-shape", cause, argument="y_prob", value=given.y_prob.shape)
     rows = np.array(given.block(0, given.n_rows), dtype=np.float64)
     inside = (rows >= 0) & (rows <= 1)  # NaN fails both
     if not inside.all():
         row, c = np.unravel_index(np.argmin(inside), rows.shape)
         raise InvalidValueError(
             "out-of-range" if np.isfinite(rows[row, c]) else "not-finite",
-            "y_prob is {value}{place}",
+            f"y_prob is {float(rows[row, c])} in row {int(row)}, class {int(c)}",
             "probabilities are finite numbers from 0 to 1",
             argument="y_prob",
             row=int(row),
@@ -233,14 +222,11 @@ def _distributions(y_prob: Any) -> FloatArray:
     off = np.abs(total - 1) > given.sum_tolerance
     if off.any():
         row = np.argmax(off)
-        raise InvalidValueError(
-            "sum-not-1",
-            "y_prob sums to {value:.9g}{place}, not to 1 within {tolerance:g}",
-            argument="y_prob",
-            row=int(row),
-            value=float(total[row]),
-            tolerance=given.sum_tolerance,
+        cause = (
+            f"y_prob sums to {float(total[row]):.9g} in row {int(row)}, not to 1 within "
+            f"{given.sum_tolerance:g}"
         )
+        raise InvalidValueError("sum-not-1", cause, argument="y_prob", row=int(row), value=float(total[row]))
     return rows
 
 
@@ -265,14 +251,11 @@ def _require_rank(rows: FloatArray, **ranks: Any) -> None:
 def _concentration(alpha: Sequence[float] | FloatArray) -> FloatArray:
     concentration = _vector(alpha)
     if len(concentration) < 2 or not np.all((concentration > 0) & (concentration <= MAX_ALPHA)):
-        raise _bad_argument(
-            "alpha must be one number above 0 and up to {most:g} for each of two or more classes, got {value!r}",
-            "alpha",
-            alpha,
-            most=MAX_ALPHA,
-        )
+        wanted = f"one number above 0 and up to {MAX_ALPHA:g} for each of two or more classes"
+        raise _bad_argument("alpha", alpha, wanted)
     return concentration
 
 
-def _bad_argument(cause: str, argument: str, value: Any, **facts: Any) -> InvalidValueError:
-    return InvalidValueError("bad-argument", cause, argument=argument, value=value, **facts)
+def _bad_argument(argument: str, value: Any, wanted: str) -> InvalidValueError:
+    cause = f"{argument} must be {wanted}, got {value!r}"
+    return InvalidValueError("bad-argument", cause, argument=argument, value=value)

@@ -121,13 +121,9 @@ class Accumulator:
         tables = self._tables
         spec = tables.by_variation.spec
         if spec.weighted != (sample_weight is not None):
-            raise InvalidValueError(
-                "bad-argument",
-                "an Accumulator with weighted={weighted} {needs} {sample_weight}",
-                argument="sample_weight",
-                weighted=spec.weighted,
-                needs="needs" if spec.weighted else "takes no",
-            )
+            needs = "needs" if spec.weighted else "takes no"
+            cause = f"an Accumulator with weighted={spec.weighted} {needs} `sample_weight`"
+            raise InvalidValueError("bad-argument", cause, argument="sample_weight")
         rows = self._rows(y_true, y_prob, sample_weight, n_options)
         # Of a first batch with names, which those of later ones are matched to.
         specs = [named_classes(table.spec, rows.class_names) for table in tables]
@@ -148,13 +144,8 @@ class Accumulator:
         )
         expected = self._tables.n_classes
         if rows.n_classes != expected:
-            raise InvalidValueError(
-                "wrong-shape",
-                "{y_prob} has {n_classes} classes, this Accumulator has {expected}",
-                argument="y_prob",
-                n_classes=rows.n_classes,
-                expected=expected,
-            )
+            cause = f"`y_prob` has {rows.n_classes} classes, this Accumulator has {expected}"
+            raise InvalidValueError("wrong-shape", cause, argument="y_prob")
         return rows
 
     def merge(self, other: Accumulator) -> None:
@@ -162,10 +153,9 @@ class Accumulator:
         if not isinstance(other, Accumulator):
             raise InvalidTypeError(
                 "wrong-type",
-                "merge takes an Accumulator, got {type}",
+                f"merge takes an Accumulator, got {type(other).__name__}",
                 "tables add with +",
                 argument="other",
-                type=type(other).__name__,
             )
         self._add(other.tables)
 

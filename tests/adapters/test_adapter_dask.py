@@ -140,7 +140,7 @@ def test_columns_belong_to_classes_by_the_rule_of_files(order: list[int]) -> Non
         if classes is not None and "p_mid" in classes:
             named = collection(of=three_classes(order, [f"p_{NAMES[y]}" for y in THREE_TRUE]))
         require_tables_of_three(adapter.tabulate(named, "y", "p_*", classes=classes, by_class=True))
-    with pytest.raises(Refusal, match=r"classes .* match only partly") as caught:
+    with pytest.raises(Refusal, match=r"`classes` .* match only partly") as caught:
         adapter.tabulate(named, "y", "p_*", classes=["low", "mid", "top"])
     assert "--" not in str(caught.value)
 
@@ -199,9 +199,9 @@ def test_labels_of_arrays_must_be_arrays() -> None:
     import dask.array as da
 
     y_prob = da.from_array(Y_PROB, chunks=(700, 4))
-    with pytest.raises(TypeError, match="label must be a Dask array too"):
+    with pytest.raises(TypeError, match="`label` must be a Dask array too"):
         adapter.tabulate(y_prob, Y_TRUE)
-    with pytest.raises(Refusal, match="block 1, row 300: y_true is 11"):
+    with pytest.raises(Refusal, match="block 1, row 300: `y_true` is 11"):
         adapter.tabulate(y_prob, da.from_array(np.where(np.arange(N_ROWS) == 999, 11, Y_TRUE), chunks=700))
 
 
@@ -209,7 +209,7 @@ def test_a_bad_row_of_a_partition_is_named(client: Any) -> None:
     bad = whole().copy()
     bad.loc[bad.index[2000], "y"] = 11
     for where in (None, client):
-        with pytest.raises(Refusal, match=r"partition 3, row 201: y_true is 11") as caught:
+        with pytest.raises(Refusal, match=r"partition 3, row 201: `y_true` is 11") as caught:
             tabulate(collection(of=bad), client=where)
         assert "--" not in str(caught.value)
 
@@ -219,10 +219,10 @@ def test_a_bad_row_of_a_partition_is_named(client: Any) -> None:
     [
         ({"label": "labls"}, Refusal, "no column 'labls'"),
         ({"probs": "q_*"}, Refusal, "no column 'q_*'"),
-        ({"label": 3}, TypeError, "label must be the name of a column, got int"),
+        ({"label": 3}, TypeError, "`label` must be the name of a column, got int"),
         ({"bin": 3}, TypeError, "unexpected argument 'bin'; did you mean 'bins'?"),
-        ({"ties": "last"}, ValueError, "ties must be one of"),
-        ({"engine": "fast"}, ValueError, "engine must be one of"),
+        ({"ties": "last"}, ValueError, "`ties` must be one of"),
+        ({"engine": "fast"}, ValueError, "`engine` must be one of"),
     ],
 )
 def test_wrong_arguments(how: dict[str, Any], error: type[Exception], message: str) -> None:
@@ -287,6 +287,6 @@ def test_arrays_of_different_lengths() -> None:
 
 def test_unknown_labels_are_refused_in_python_s_terms() -> None:
     named = collection(of=whole().assign(y="cat"))
-    with pytest.raises(Refusal, match=r"got 'cat'; pass the class names with classes") as caught:
+    with pytest.raises(Refusal, match=r"got 'cat'; pass the class names with `classes`") as caught:
         adapter.tabulate(named, "y", "p_*")
     assert "--" not in str(caught.value)

@@ -64,7 +64,7 @@ def test_a_bad_row_is_named_by_its_file_and_number(client: Any, shards: Path, tm
     bad = whole()[:900].copy()
     bad.loc[bad.index[441], "p_3"] = 7.0
     bad.to_parquet(tmp_path / "bad.parquet", row_group_size=100)
-    with pytest.raises(Refusal, match=r"bad\.parquet, row 442: y_prob is 7\.0 in class 3"):
+    with pytest.raises(Refusal, match=r"bad\.parquet, row 442: `y_prob` is 7\.0 in class 3"):
         tabulate([str(shards / "a.parquet"), str(tmp_path / "bad.parquet")], client=client)
 
 

@@ -74,7 +74,7 @@ def test_options_of_a_scorer() -> None:
         (CalibrationScorer("gap"), np.abs(y_prob.mean(0) - np.eye(3)[y[300:]].mean(0)).sum() / 2),
     ]:
         assert scorer(model, x[300:], y[300:]) == pytest.approx(-expected, abs=1e-12)
-    with pytest.raises(ValueError, match=r"metric must be one of 'vce', 'net', 'ece', 'rce', 'rce_w1'"):
+    with pytest.raises(ValueError, match=r"`metric` must be one of 'vce', 'net', 'ece', 'rce', 'rce_w1'"):
         CalibrationScorer("brier")
 
 
@@ -119,7 +119,7 @@ def test_a_class_missing_from_the_model_is_named() -> None:
 
     x, y = blobs(names=["a", "b", "c"])
     model = forest().fit(x[y != "c"], y[y != "c"])
-    with pytest.raises(ValueError, match=r"y_true is 'c' in row .*, which is not one of the classes"):
+    with pytest.raises(ValueError, match=r"`y_true` is 'c' in row .*, which is not one of the classes"):
         vce_scorer(model, x, y)
 
 
@@ -199,7 +199,7 @@ def test_recalibrations_against_a_loop(prefit: bool) -> None:
     assert str(result) == str(expected)
     uncalibrated = tn.vce(y, y_probs["uncalibrated"])
     assert all(tn.vce(y, y_probs[name]) < 0.7 * uncalibrated for name in list(models)[1:])
-    with pytest.raises(ValueError, match="methods must be one of"):
+    with pytest.raises(ValueError, match="`methods` must be one of"):
         compare_recalibrations(model, x, y, methods=["platt"])
 
 

@@ -1,5 +1,6 @@
 """Spark: the table of one process, whatever the partitions and which worker dies; rows never reach the driver."""
 
+import json
 import os
 from collections.abc import Iterator
 from pathlib import Path
@@ -29,7 +30,7 @@ from trueness import partitions
 from trueness.adapters import _spark_rows
 from trueness.adapters import spark as adapter
 from trueness.formats.fields import Field
-from trueness.refusals import InvalidValueError, Refusal, refusal_of
+from trueness.refusals import InvalidValueError, Refusal
 
 pytestmark = [
     pytest.mark.adapters,
@@ -139,11 +140,11 @@ def test_a_bad_row_is_named_by_its_file_and_number(session: Any, tmp_path: Path)
     data = session.read.parquet(str(tmp_path))
     with pytest.raises(
         Refusal,
-        match=r"bad\.parquet, row 235 of its rows in the frame \(partition .*y_prob is 7\.0",
+        match=r"bad\.parquet, row 235 of its rows in the frame \(partition .*`y_prob` is 7\.0",
     ) as caught:
         tabulate(data)
     assert "--" not in str(caught.value)
-    with pytest.raises(Refusal, match=r"^partition \d+, row \d+: y_prob is 7\.0 in class 3"):
+    with pytest.raises(Refusal, match=r"^partition \d+, row \d+: `y_prob` is 7\.0 in class 3"):
         tabulate(data.repartition(3))  # after a shuffle the file is unknown
 
 
@@ -184,10 +185,10 @@ def test_a_worker_refuses_without_a_retry() -> None:
     work = work_for()
     bad = whole().assign(y=11)
     (refused,) = adapter._tabulate_partition(columns_of(bad, work), work)
-    refusal = refusal_of(refused.to_pylist()[0]["refusal"])
+    refusal = Refusal.of_dict(json.loads(refused.to_pylist()[0]["refusal"]))
     assert isinstance(refusal, InvalidValueError)
     assert (refusal.code, refusal.row, refusal.value) == ("label-out-of-range", 1, 11)
-    assert refusal.cause == "partition -1, row 1: y_true is 11"
+    assert refusal.cause == "partition -1, row 1: `y_true` is 11"
     assert refusal.remedy.startswith("class indices run from 0 to 10")
     good = next(adapter._tabulate_partition(columns_of(whole(), work), work))
     passed_on, sums = adapter._add_parts([refused, good], work)

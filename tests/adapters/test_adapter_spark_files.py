@@ -1,5 +1,6 @@
 """Spark on files, local and remote: the workers read them, and the table is that of one process."""
 
+import json
 import pickle
 import re
 import sys
@@ -23,7 +24,7 @@ from trueness import partitions
 from trueness.adapters import spark as adapter
 from trueness.files import Plan, Request, RowOptions, Source, find_inputs, sum_source
 from trueness.files.remote import find_remote
-from trueness.refusals import MissingLibraryError, Refusal, refusal_of
+from trueness.refusals import MissingLibraryError, Refusal
 
 pytestmark = [
     pytest.mark.adapters,
@@ -98,10 +99,10 @@ def test_a_bad_row_is_named_by_its_file_and_number(session: Any, shards: Path, t
     bad.to_parquet(tmp_path / "bad.parquet", row_group_size=100)
     bad.to_csv(tmp_path / "worse.csv", index=False)
     paths = [str(shards / "a.parquet"), *paths_in(tmp_path)]
-    with pytest.raises(Refusal, match=r"bad\.parquet, row 442: y_prob is 7\.0 in class 3") as caught:
+    with pytest.raises(Refusal, match=r"bad\.parquet, row 442: `y_prob` is 7\.0 in class 3") as caught:
         tabulate(paths, session=session)
     assert caught.value.row == 442
-    with pytest.raises(Refusal, match=r"worse\.csv, row 442: y_prob is 7\.0 in class 3"):
+    with pytest.raises(Refusal, match=r"worse\.csv, row 442: `y_prob` is 7\.0 in class 3"):
         tabulate([paths[0], paths[2], paths[1]], session=session)
 
 
@@ -154,7 +155,9 @@ def test_a_worker_returns_one_row_for_each_piece(shards: Path, tmp_path: Path) -
     assert [row["part"] for row in read] == [0, 1, 2]
     total = partitions.total([work.part_of(row["tables"]) for row in read])
     assert partitions.tables_by_group(work.finish(total)) == one_process()
-    assert re.search(r"gone\.parquet does not exist on this worker", str(refusal_of(refused["refusal"])))
+    assert re.search(
+        r"gone\.parquet does not exist on this worker", str(Refusal.of_dict(json.loads(refused["refusal"])))
+    )
 
 
 # Faults

@@ -96,10 +96,10 @@ def test_errors_that_are_not_about_rows_are_raised_at_once() -> None:
     ("make", "message"),
     [
         (metric_of, "num_classes is needed"),
-        (lambda: metric_of(num_classes=1), "num_classes must be an integer of at least 2"),
+        (lambda: metric_of(num_classes=1), "`num_classes` must be an integer of at least 2"),
         (lambda: metric_of(num_classes=3, task="binary"), "two classes"),
-        (lambda: metric_of(num_classes=3, task="multilabel"), "task must be one of"),
-        (lambda: metric_of(num_classes=3, norm="l3"), "norm must be one of"),
+        (lambda: metric_of(num_classes=3, task="multilabel"), "`task` must be one of"),
+        (lambda: metric_of(num_classes=3, norm="l3"), "`norm` must be one of"),
         (lambda: metric_of(num_classes=3, n_bins=tn.EqualMass(5)), "EqualMass.5..fit.*'entropy'"),
         (lambda: metric_of(num_classes=3, confidence_bins=tn.EqualMass(5)), "EqualMass.5..fit.*'confidence'"),
         (lambda: metric_of(num_classes=3, confidence_bins=0), "bins"),
@@ -108,7 +108,7 @@ def test_errors_that_are_not_about_rows_are_raised_at_once() -> None:
             "confidence_bins must be None with variation='confidence'",
         ),
         (lambda: metric_of(num_classes=3, ignore_index="x"), "ignore_index must be"),
-        (lambda: metric_of("RankedCalibrationError", 3, distance="l2"), "distance must be one of"),
+        (lambda: metric_of("RankedCalibrationError", 3, distance="l2"), "`distance` must be one of"),
         (lambda: metric_of(num_classes=3, variation="entorpy"), "unknown variation"),
         (lambda: metric_of(num_classes=3).compute(), "without rows"),
     ],
@@ -130,7 +130,7 @@ def test_bad_tensors() -> None:
         (torch.rand(2, 3, 5), labels, ValueError, r"\(N, 3, ...\)"),
         (labels, torch.rand(2, 3), TypeError, "the order is preds, target"),
         (torch.rand(2, 3), labels.double(), TypeError, "targets must be class indices"),
-        (np.zeros((2, 3)), labels, TypeError, "preds must be a tensor, got ndarray"),
+        (np.zeros((2, 3)), labels, TypeError, "`preds` must be a tensor, got ndarray"),
     ]:
         with pytest.raises(error, match=message):
             metric.update(preds, target)
@@ -142,7 +142,7 @@ def test_bad_tensors() -> None:
 def test_tensors_on_another_device_than_the_metric_are_refused() -> None:
     import torch
 
-    with pytest.raises(ValueError, match="preds is on meta, the metric on cpu"):
+    with pytest.raises(ValueError, match="`preds` is on meta, the metric on cpu"):
         metric_of(num_classes=3).update(
             torch.empty(5, 3, device="meta"), torch.empty(5, dtype=torch.int64, device="meta")
         )

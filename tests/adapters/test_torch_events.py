@@ -119,16 +119,16 @@ def test_bad_and_ignored_rows() -> None:
     [
         (lambda: metric_of("ClasswiseCalibrationError"), ValueError, "num_classes is needed"),
         (lambda: metric_of("ClasswiseCalibrationError", 3, 7), ValueError, "not an edge of the 72 finer"),
-        (lambda: metric_of("ClasswiseCalibrationError", 3, weights="rows"), ValueError, "weights must be"),
-        (lambda: metric_of("ClasswiseCalibrationError", 3, norm="l3"), ValueError, "norm must be one of"),
+        (lambda: metric_of("ClasswiseCalibrationError", 3, weights="rows"), ValueError, "`weights` must be"),
+        (lambda: metric_of("ClasswiseCalibrationError", 3, norm="l3"), ValueError, "`norm` must be one of"),
         (lambda: metric_of("ClasswiseCalibrationError", 3).compute(), ValueError, "without rows"),
         (lambda: metric_of("EventCalibrationError", 3), ValueError, "event is needed with 3 classes"),
-        (lambda: metric_of("EventCalibrationError", 3, event=3), ValueError, "event names 3, which is not"),
+        (lambda: metric_of("EventCalibrationError", 3, event=3), ValueError, "`event` names 3, which is not"),
         (lambda: metric_of("EventCalibrationError", 3, event="tpo"), ValueError, "'top' is the top label"),
         (lambda: metric_of("EventCalibrationError", 3, task="binary"), ValueError, "two classes"),
-        (lambda: metric_of("EventCalibrationError", ties="last"), ValueError, "ties must be one of"),
-        (lambda: metric_of("EventCalibrationError", from_logits="no"), TypeError, "from_logits must be"),
-        (lambda: metric_of(num_classes=3, by_class="yes"), TypeError, "by_class must be True or False"),
+        (lambda: metric_of("EventCalibrationError", ties="last"), ValueError, "`ties` must be one of"),
+        (lambda: metric_of("EventCalibrationError", from_logits="no"), TypeError, "`from_logits` must be"),
+        (lambda: metric_of(num_classes=3, by_class="yes"), TypeError, "`by_class` must be True or False"),
     ],
 )
 def test_bad_arguments(make: Any, error: type[Exception], message: str) -> None:

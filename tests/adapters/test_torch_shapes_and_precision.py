@@ -103,6 +103,6 @@ def test_axes_that_do_not_fit() -> None:
         metric_of(num_classes=3).update(preds, target)
     with pytest.raises(InvalidValueError, match="class_axis=5"):
         metric_of(num_classes=3, class_axis=5).update(preds, target)
-    with pytest.raises(Refusal, match="class_axis must be"):
+    with pytest.raises(Refusal, match="`class_axis` must be"):
         metric_of(num_classes=3, class_axis="last")
     metric_of(num_classes=3, class_axis=-1).update(preds, target)

@@ -131,7 +131,7 @@ class TestContainers:
             pd.Series(["a", pd.NA, "b"]),
             pl.Series(["a", None, "b"]),
         ):
-            with pytest.raises(ValueError, match=r"groups has a missing value in row 1"):
+            with pytest.raises(ValueError, match=r"`groups` has a missing value in row 1"):
                 names_of("groups", series, 3)
 
 

@@ -139,7 +139,7 @@ class TestGroups:
         assert tn.assess(Y_TRUE, Y_PROB, groups={"site": SITE}, rng=3) == tn.assess(
             Y_TRUE, Y_PROB, groups=SITE, rng=3
         )
-        with pytest.raises(ValueError, match=r"groups\['half'\] has shape"):
+        with pytest.raises(ValueError, match=r"`groups\['half'\]` has shape"):
             tn.assess(Y_TRUE, Y_PROB, groups={"site": SITE, "half": half[1:]})
         with pytest.raises(ValueError, match="groups has no columns"):
             tn.assess(Y_TRUE, Y_PROB, groups={})

@@ -20,7 +20,7 @@ class TestRefusals:
     def test_too_few_resamples_for_the_level(self, level: float, least: int) -> None:
         """The p-value of a test is at least 1/(R + 1), which must reach 1 - level."""
         with pytest.raises(
-            ValueError, match=rf"use {least} resamples or more|resamples must be .* at least 1"
+            ValueError, match=rf"use {least} resamples or more|`resamples` must be .* at least 1"
         ):
             tn.assess(Y_TRUE[:50], Y_PROB[:50], level=level, resamples=least - 1)
         wrong = np.eye(4)[(Y_TRUE[:50] + 1) % 4] * 0.99 + 0.0025
@@ -49,7 +49,7 @@ class TestRefusals:
             (np.array([*SITE[:-1], math.nan], dtype=object), r"has a missing value in row 1199"),
             (np.full(1200, "NaT", dtype="M8[D]"), r"has a missing value in row 0"),
         ):
-            with pytest.raises(ValueError, match=f"{argument} {message}"):
+            with pytest.raises(ValueError, match=f"`{argument}` {message}"):
                 tn.assess(Y_TRUE, Y_PROB, **{argument: values})
         with pytest.raises(TypeError, match=argument):
             tn.assess(Y_TRUE, Y_PROB, **{argument: 7})
@@ -77,15 +77,15 @@ class TestRefusals:
     def test_tables(self) -> None:
         table = tn.tabulate(Y_TRUE, Y_PROB)
         by_confidence = tn.tabulate(Y_TRUE, Y_PROB, variation="confidence")
-        with pytest.raises(TypeError, match=r"table must be a CalibrationTable.*got ndarray"):
+        with pytest.raises(TypeError, match=r"`table` must be a CalibrationTable.*got ndarray"):
             tn.assess_table(Y_PROB)
-        with pytest.raises(TypeError, match="confidence_table must be a CalibrationTable"):
+        with pytest.raises(TypeError, match="`confidence_table` must be a CalibrationTable"):
             tn.assess_table(table, confidence_table=0.3)
         with pytest.raises(ValueError, match="confidence_table is binned by entropy"):
             tn.assess_table(table, confidence_table=table)
         with pytest.raises(ValueError, match="they must be of the same rows"):
             tn.assess_table(table + table, confidence_table=by_confidence)
-        with pytest.raises(TypeError, match=r"groups\['a'\] must be a CalibrationTable"):
+        with pytest.raises(TypeError, match=r"`groups\['a'\]` must be a CalibrationTable"):
             tn.assess_table(table, groups={"a": 3})
         with pytest.raises(ValueError, match="a table without rows cannot be assessed"):
             tn.assess_table(tn.CalibrationTable.empty(table.spec))
@@ -119,7 +119,7 @@ class TestRefusals:
             with pytest.raises(tn.Refusal) as caught:
                 tn.assess_table(**given)
             assert caught.value.code == code
-        assert "groups['{a}'] must be a CalibrationTable" in str(caught.value)
+        assert "`groups['{a}']` must be a CalibrationTable" in str(caught.value)
 
     @pytest.mark.parametrize("engine", ENGINES)
     def test_a_bad_row_is_named_by_its_own_number_among_groups(self, engine: str) -> None:

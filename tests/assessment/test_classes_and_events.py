@@ -155,7 +155,7 @@ class TestArguments:
             tn.tabulate(self.Y, self.P), class_table=tn.tabulate_events(self.Y, self.P)
         )
         assert with_class.classes is not None
-        with pytest.raises(TypeError, match="class_table must be an EventTable of all classes"):
+        with pytest.raises(TypeError, match="`class_table` must be an EventTable of all classes"):
             tn.assess_table(
                 tn.tabulate(self.Y, self.P), class_table=tn.tabulate_events(self.Y, self.P, events=0)
             )
@@ -166,7 +166,7 @@ class TestArguments:
 
     def test_too_many_groups_for_the_memory(self) -> None:
         y_true, y_prob = tn.simulate.calibrated(3000, [1.0] * 500, rng=0)
-        with pytest.raises(ValueError, match="use by_class=False, or fewer groups"):
+        with pytest.raises(ValueError, match="use `by_class=False`, or fewer groups"):
             tn.assess(y_true, y_prob, groups=np.arange(3000) % 300, resamples=99)
 
     def test_weights(self) -> None:

@@ -155,5 +155,5 @@ def test_refusals(options: dict, message: str) -> None:
 def test_a_bad_row_is_refused_with_its_number() -> None:
     bad = SHARP.copy()
     bad[17, 2] = np.nan
-    with pytest.raises(tn.Refusal, match="y_prob is nan in row 17, class 2"):
+    with pytest.raises(tn.Refusal, match="`y_prob` is nan in row 17, class 2"):
         tn.compare_recalibration(Y_TRUE, bad)

@@ -57,7 +57,7 @@ class TestSweep:
         assert content["value"] == sweep.value.tolist()
 
     def test_refusals(self) -> None:
-        with pytest.raises(TypeError, match="table must be a CalibrationTable"):
+        with pytest.raises(TypeError, match="`table` must be a CalibrationTable"):
             tn.sweep_bins(Y_PROB)
         with pytest.raises(ValueError, match="kind"):
             tn.sweep_bins(self.FINE, kind="area")

@@ -141,12 +141,12 @@ class TestTolerance:
         [
             (
                 {"vcx": 0.1},
-                "tolerance contains the unknown metric 'vcx'; the metrics are vce, net, ece, rce, rce_w1",
+                "`tolerance` contains the unknown metric 'vcx'; the metrics are vce, net, ece, rce, rce_w1",
             ),
-            (-0.1, "tolerance for vce must be a number from 0 to 2, got -0.1"),
-            ("0.1", "tolerance for vce must be a number"),
-            (math.nan, "tolerance for vce must be a number"),
-            ({}, "tolerance is empty"),
+            (-0.1, "`tolerance` for vce must be a number from 0 to 2, got -0.1"),
+            ("0.1", "`tolerance` for vce must be a number"),
+            (math.nan, "`tolerance` for vce must be a number"),
+            ({}, "`tolerance` is empty"),
         ],
     )
     def test_refusals(self, tolerance: Any, message: str) -> None:

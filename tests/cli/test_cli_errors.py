@@ -11,7 +11,6 @@ import pytest
 from command_process import COMMAND, run
 
 from trueness.cli import main
-from trueness.cli.vocabulary import COMMAND as COMMAND_TERMS
 from trueness.refusals import InvalidValueError
 
 
@@ -58,8 +57,8 @@ def test_every_fact_of_a_refusal_is_in_its_json(
     def fail(*_: Any, **__: Any) -> Any:
         raise InvalidValueError(
             "not-finite",
-            "{y_prob} is {value}{place}",
-            "{skip_rows}",
+            "`y_prob` is inf in class 2",
+            "remove such rows first",
             argument="y_prob",
             source="preds.csv",
             row=18,
@@ -79,12 +78,12 @@ def test_every_fact_of_a_refusal_is_in_its_json(
         "class_index": 2,
         "value": "inf",
         "cause": "preds.csv, row 18: the prediction is inf in class 2",
-        "remedy": COMMAND_TERMS["skip_rows"],
+        "remedy": "skip such rows with --on-bad-rows skip",
     }
     assert main(command) == 2
     assert capsys.readouterr().err.splitlines()[-2:] == [
         "trueness tabulate: preds.csv, row 18: the prediction is inf in class 2",
-        f"  {COMMAND_TERMS['skip_rows']}",
+        "  skip such rows with --on-bad-rows skip",
     ]
 
 

@@ -75,17 +75,17 @@ def test_entries_are_complete() -> None:
 @pytest.mark.parametrize(
     ("options", "message"),
     [
-        ({"convention": "torch"}, "convention must be one of 'torchmetrics', "),
+        ({"convention": "torch"}, "`convention` must be one of 'torchmetrics', "),
         ({"convention": "laves-uce"}, "convention 'laves-uce' computes uce, not ece; use trueness.uce"),
         (
             {"convention": "helm", "bins": 15},
-            "bins=15 does not apply to convention 'helm', which has 10 bins",
+            "`bins=15` does not apply to convention 'helm', which has 10 bins",
         ),
-        ({"convention": "mapie", "bins": 1}, "bins must be an integer of at least 2, got 1"),
-        ({"convention": "netcal", "bins": tn.EqualMass(5)}, "bins must be an integer of at least 1"),
-        ({"convention": "netcal", "norm": "l2"}, "norm must be one of 'l1', 'max', got 'l2'"),
-        ({"convention": "netcal", "ties": "split"}, "ties does not apply to convention 'netcal'"),
-        ({"convention": "netcal", "sample_weight": [1, 1]}, "sample_weight does not apply"),
+        ({"convention": "mapie", "bins": 1}, "`bins` must be an integer of at least 2, got 1"),
+        ({"convention": "netcal", "bins": tn.EqualMass(5)}, "`bins` must be an integer of at least 1"),
+        ({"convention": "netcal", "norm": "l2"}, "`norm` must be one of 'l1', 'max', got 'l2'"),
+        ({"convention": "netcal", "ties": "split"}, "`ties` does not apply to convention 'netcal'"),
+        ({"convention": "netcal", "sample_weight": [1, 1]}, "`sample_weight` does not apply"),
     ],
 )
 def test_arguments_are_refused(options: dict[str, object], message: str) -> None:
@@ -95,7 +95,7 @@ def test_arguments_are_refused(options: dict[str, object], message: str) -> None
 
 
 def test_rows_are_refused() -> None:
-    with pytest.raises(tn.Refusal, match=r"y_prob is 1\.2 in row 1"):
+    with pytest.raises(tn.Refusal, match=r"`y_prob` is 1\.2 in row 1"):
         tn.ece([0, 1], [0.5, 1.2], convention="netcal")
     with pytest.raises(tn.Refusal, match="99 rows are too few for convention 'hle', which needs 100"):
         tn.ece([0, 1, 1] * 33, [0.5] * 99, convention="hle", norm="l2")

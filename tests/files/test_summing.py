@@ -141,7 +141,7 @@ def test_groups_whose_tables_by_class_take_too_much(tmp_path: Path) -> None:
     assert "whose tables by class would take more than 256 MB" in found.cause
     assert found.remedy == "use --no-by-class, or fewer groups"
     assert summed(tmp_path / "x.npz", by="id", plan=Plan.of()).tables.n_rows == 1700
-    with pytest.raises(Refusal, match="use by_class=False, or fewer groups"):
+    with pytest.raises(Refusal, match="use `by_class=False`, or fewer groups"):
         summed(tmp_path / "x.npz", by="id", plan=Plan.of(by_class=True))
 
 
@@ -158,7 +158,7 @@ def test_a_group_in_each_row_is_refused_before_it_is_summed(
         id=np.arange(20_000),
     )
     monkeypatch.setattr("trueness.files.summing.batch_tables", summed)
-    with pytest.raises(Refusal, match=r"'id' \(groups\) has more than 1\d{4} values"):
+    with pytest.raises(Refusal, match=r"'id' \(`groups`\) has more than 1\d{4} values"):
         sum_source(
             Source(find_inputs([str(tmp_path / "x.npz")]).files, Request(by="id"), RowOptions()), Plan()
         )

@@ -102,7 +102,7 @@ class TestArchive:
     def test_a_log_that_ended_with_an_error(self, tmp_path: Path) -> None:
         path = log(tmp_path, inspect_sample(), header=inspect_header("error"))
         assert refused(path).value == "error"
-        assert "pass partial=True" in refused(path).remedy
+        assert "pass `partial=True`" in refused(path).remedy
 
     def test_samples_that_failed_are_counted(self, tmp_path: Path) -> None:
         failed, invalid = inspect_sample("q2", error={"message": "x"}), inspect_sample("q3", invalidation={})

@@ -90,7 +90,7 @@ class TestLabels:
         refusal = refused(tmp_path, line)
         assert refusal.code == "ambiguous-target"
         assert "target '2' may be the third option or the option '2'" in refusal.cause
-        assert refusal.remedy == "say target='index' or target='text'"
+        assert refusal.remedy == "say `target='index'` or `target='text'`"
         assert read(tmp_path, line, target="index").y_true.tolist() == [2]
         assert read(tmp_path, line, target="text").y_true.tolist() == [0]
 
@@ -211,7 +211,7 @@ class TestNormalisation:
         line = lm_eval_line(0, (-2, -2.4), "1", (" a", " bcd"), acc=0.0, acc_norm=0.0)
         refusal = refused(tmp_path, line, normalise_by="char")
         assert refusal.code == "accuracy-differs"
-        assert "with normalise_by char the row is right, acc_norm says wrong" in refusal.cause
+        assert "with `normalise_by` char the row is right, acc_norm says wrong" in refusal.cause
         assert read(tmp_path, line).y_true.tolist() == [1]
 
     def test_one_option_that_is_the_beginning_of_another_is_counted(self, tmp_path: Path) -> None:

@@ -41,11 +41,11 @@ class TestScale:
         assert stated_rows([85, 100, "0"], [1, 1, 0], percent=True).stated.tolist() == [0.85, 1.0, 0.0]
 
     def test_it_is_never_guessed(self) -> None:
-        with pytest.raises(tn.Refusal, match=r"85\.0; confidences are from 0 to 1; pass percent=True"):
+        with pytest.raises(tn.Refusal, match=r"85\.0; confidences are from 0 to 1; pass `percent=True`"):
             stated_rows([0.5, 85], [1, 0])
 
     def test_percent_of_values_from_0_to_1(self) -> None:
-        with pytest.raises(tn.Refusal, match="no stated confidence is above 1 %; leave out percent=True"):
+        with pytest.raises(tn.Refusal, match="no stated confidence is above 1 %; leave out `percent=True`"):
             stated_rows([0.5, 0.9, 1.0], [1, 0, 1], percent=True)
 
     @pytest.mark.parametrize(("value", "percent"), [(101, True), (-1, True), (-0.1, False), (1e9, False)])

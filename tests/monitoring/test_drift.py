@@ -79,7 +79,7 @@ class TestGroups:
         each.update(look, at=1)
         of_shared, of_each = ({g.name: g.log_e_value for g in m.groups} for m in (shared, each))
         assert of_shared["b"] != of_each["b"]
-        with pytest.raises(ValueError, match="reference has no group 'c'"):
+        with pytest.raises(ValueError, match="`reference` has no group 'c'"):
             each.update({"c": look["a"]}, at=2)
 
 

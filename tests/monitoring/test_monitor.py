@@ -202,12 +202,12 @@ class TestClustersAndWeights:
 
     def test_weights_must_be_declared(self) -> None:
         table = tn.tabulate([0, 1, 0], [[0.8, 0.2]] * 3, sample_weight=[1, 2, 3])
-        with pytest.raises(ValueError, match="this table has weights, and the monitor has no max_weight"):
+        with pytest.raises(ValueError, match="this table has weights, and the monitor has no `max_weight`"):
             watched([table])
-        with pytest.raises(ValueError, match="a row has a weight above max_weight=2"):
+        with pytest.raises(ValueError, match="a row has a weight above `max_weight=2"):
             watched([table], max_weight=2)
         assert watched([table], max_weight=3).looks[0].n_rows == 3
-        with pytest.raises(ValueError, match=r"max_weight is 3\.0, but this table has no weights"):
+        with pytest.raises(ValueError, match=r"`max_weight` is 3\.0, but this table has no weights"):
             watched([T1], max_weight=3)
 
     def test_one_bet_a_look(self) -> None:
@@ -295,16 +295,16 @@ class TestSettings:
     @pytest.mark.parametrize(
         ("settings", "message"),
         [
-            ({"alpha": 0}, "alpha must be a number above 0"),
-            ({"alpha": "0.05"}, "alpha must be"),
-            ({"alpha": float("nan")}, "alpha must be"),
-            ({"tolerance": -0.01}, "tolerance must be a number from 0"),
-            ({"max_cluster": 0}, "max_cluster must be an integer"),
-            ({"max_weight": 0}, "max_weight must be a number above 0"),
-            ({"dependence": "day"}, "dependence must be one of 'rows', 'look'"),
-            ({"average_run": 1}, "average_run must be a number above 1"),
+            ({"alpha": 0}, "`alpha` must be a number above 0"),
+            ({"alpha": "0.05"}, "`alpha` must be"),
+            ({"alpha": float("nan")}, "`alpha` must be"),
+            ({"tolerance": -0.01}, "`tolerance` must be a number from 0"),
+            ({"max_cluster": 0}, "`max_cluster` must be an integer"),
+            ({"max_weight": 0}, "`max_weight` must be a number above 0"),
+            ({"dependence": "day"}, "`dependence` must be one of 'rows', 'look'"),
+            ({"average_run": 1}, "`average_run` must be a number above 1"),
             ({"reference": T3, "dependence": "look"}, "cannot be combined"),
-            ({"reference": NO_ROWS}, "reference has no rows"),
+            ({"reference": NO_ROWS}, "`reference` has no rows"),
         ],
     )
     def test_bad_settings_are_refused(self, settings: dict[str, object], message: str) -> None:

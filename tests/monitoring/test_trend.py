@@ -74,5 +74,5 @@ class TestTrend:
         assert points[3].running_gap == points[2].running_gap
 
     def test_an_unknown_gap_is_refused(self) -> None:
-        with pytest.raises(ValueError, match="gap must be one of 'top-label', 'net'"):
+        with pytest.raises(ValueError, match="`gap` must be one of 'top-label', 'net'"):
             watched([T1]).trend("ranks")

@@ -315,7 +315,9 @@ class TestMonitor:
         monitor.update(self.look(0, 1.0), at=0)
         with pytest.raises(tn.Refusal, match="one is of different numbers of options and the other is not"):
             monitor.update(self.look(1, 1.0)[3], at=1)
-        with pytest.raises(tn.Refusal, match="reference is not supported for rows with options of their own"):
+        with pytest.raises(
+            tn.Refusal, match="`reference` is not supported for rows with options of their own"
+        ):
             tn.Monitor(reference=self.look(0, 1.0)).update(self.look(1, 1.0), at=1)
 
     def test_rows_gained_by_a_growing_table(self) -> None:

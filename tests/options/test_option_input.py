@@ -63,7 +63,7 @@ class TestFrames:
     def test_a_missing_row_is_refused(self) -> None:
         import pyarrow as pa
 
-        with pytest.raises(tn.Refusal, match="y_prob has a missing value in row 1"):
+        with pytest.raises(tn.Refusal, match="`y_prob` has a missing value in row 1"):
             tn.tabulate([0, 0, 0], pa.array([[0.5, 0.5], None, [0.2, 0.3, 0.5]]))
 
     def test_other_indexes_are_refused(self) -> None:
@@ -87,28 +87,28 @@ def changed(row: int, column: int, value: float) -> np.ndarray:
             [0, 0, 0],
             changed(0, 3, np.nan),
             {"n_options": [3, 2, 4]},
-            "y_prob is nan in row 0, class 3 of 3 options; pad with 0, or pass lists",
+            "`y_prob` is nan in row 0, class 3 of 3 options; pad with 0, or pass lists",
         ),
         (
             [0, 0, 0],
             changed(1, 2, 0.1),
             {"n_options": [3, 2, 4]},
-            "y_prob is 0.1 in row 1, class 2 of 2 options; pad with 0, or pass lists",
+            "`y_prob` is 0.1 in row 1, class 2 of 2 options; pad with 0, or pass lists",
         ),
         (
             [0, 0, 0],
             FIVE,
             {"n_options": [3, 2, 4], "from_logits": True},
-            "y_prob is 0.0 in row 0, class 3 of 3 options; pad with -inf, or pass lists",
+            "`y_prob` is 0.0 in row 0, class 3 of 3 options; pad with -inf, or pass lists",
         ),
-        ([0, 2, 0], FIVE, {"n_options": [3, 2, 4]}, "y_true is 2 in row 1; class indices run from 0 to 1"),
+        ([0, 2, 0], FIVE, {"n_options": [3, 2, 4]}, "`y_true` is 2 in row 1; class indices run from 0 to 1"),
         (
             [0, 0, 0],
             FIVE,
             {"n_options": [3, 1, 4]},
             "n_options is 1 in row 1; every row needs at least 2 options",
         ),
-        ([0, 0, 0], FIVE, {"n_options": [3, 5, 4]}, "n_options is 5 in row 1, but y_prob has 4 columns"),
+        ([0, 0, 0], FIVE, {"n_options": [3, 5, 4]}, "n_options is 5 in row 1, but `y_prob` has 4 columns"),
         (
             [0, 0, 0],
             FIVE,
@@ -120,24 +120,24 @@ def changed(row: int, column: int, value: float) -> np.ndarray:
             [0, 0],
             [[0.5, 0.5], [1.0]],
             {},
-            "y_prob has 1 options in row 1; every row needs at least 2 options",
+            "`y_prob` has 1 options in row 1; every row needs at least 2 options",
         ),
-        ([0, 0], [[0.5, 0.5], [0.3, 0.3, 0.3]], {}, "y_prob sums to 0.9 in row 1"),
-        ([0, 0], [[0.5, 0.5], [0.3, np.nan, 0.7]], {}, "y_prob is nan in row 1, class 1"),
-        ([0, 0], [[0.2, 0.2, 0.6], [0.4, 0.4]], {}, "y_prob sums to 0.8 in row 1"),
+        ([0, 0], [[0.5, 0.5], [0.3, 0.3, 0.3]], {}, "`y_prob` sums to 0.9 in row 1"),
+        ([0, 0], [[0.5, 0.5], [0.3, np.nan, 0.7]], {}, "`y_prob` is nan in row 1, class 1"),
+        ([0, 0], [[0.2, 0.2, 0.6], [0.4, 0.4]], {}, "`y_prob` sums to 0.8 in row 1"),
         (["a", "b"], [[0.5, 0.5], [0.2, 0.3, 0.5]], {}, "need the index of the true option, from 0"),
         (
             [0, 0],
             [[0.5, 0.5], [0.2, 0.3, 0.5]],
             {"classes": ["a", "b"]},
-            "classes cannot be used with different",
+            "`classes` cannot be used with different",
         ),
         ([0, 0], [[0.5, 0.5], ["x", "y", "z"]], {}, "probabilities are real numbers"),
         (
             [0, 0],
             [[0.5, 0.5], [0.2, 0.3, 0.5]],
             {"n_options": [2, 2]},
-            "n_options is 2 in row 1, where y_prob has 3 numbers",
+            "n_options is 2 in row 1, where `y_prob` has 3 numbers",
         ),
         (
             [0, 0],

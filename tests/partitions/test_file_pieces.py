@@ -14,7 +14,6 @@ from trueness.files.remote import Remote, find_remote, remote_batches
 from trueness.formats.inputs import InputFile, Kind
 from trueness.partitions import file_pieces
 from trueness.partitions.files import PIECE_BYTES
-from trueness.refusals import Refusal
 
 SIZES = st.lists(st.integers(0, PIECE_BYTES + 10) | st.integers(0, 1000), min_size=1, max_size=60)
 
@@ -93,14 +92,3 @@ def test_any_number_of_decoding_threads_gives_the_same_rows(
     expected = contents(alone.batches())
     assert len(expected) == 2000
     assert contents(read) == expected
-
-
-def test_a_damaged_page_is_named_with_decoding_threads(folder: Path) -> None:
-    path = folder / "b.parquet"
-    data = bytearray(path.read_bytes())
-    middle = len(data) // 2
-    data[middle : middle + 50] = bytes(byte ^ 0x55 for byte in data[middle : middle + 50])
-    path.write_bytes(data)
-    how = Request("y", "p_*", by="g"), RowOptions()
-    with pytest.raises(Refusal, match=r"b\.parquet cannot be read, it may be damaged"):
-        list(remote_batches(find_remote([str(folder)]), *how, n_threads=2))

@@ -19,6 +19,6 @@ def test_a_bad_first_row_is_named_by_its_partition(engine: str) -> None:
     plan = partitions.plan_of({"engine": engine}, for_assessment=True)
     work = Work.of(request, partitions.row_options_of({}), plan, choice, 3)
     columns = {name: table.column(name) for name in choice.wanted.names}
-    with pytest.raises(tn.Refusal, match=r"partition 4, row 1: y_prob sums to 1\.4") as caught:
+    with pytest.raises(tn.Refusal, match=r"partition 4, row 1: `y_prob` sums to 1\.4") as caught:
         work.sum([work.batch(columns, 20, "partition 4")])
     assert caught.value.row == 1

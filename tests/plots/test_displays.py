@@ -96,5 +96,5 @@ def test_data_and_svg_need_no_matplotlib():
 
 
 def test_a_value_that_is_not_a_table_is_refused():
-    with pytest.raises(TypeError, match="table must be a CalibrationTable"):
+    with pytest.raises(TypeError, match="`table` must be a CalibrationTable"):
         TableEstimates.of("monday.json")

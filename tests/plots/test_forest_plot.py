@@ -69,5 +69,5 @@ class TestForest:
         small = tn.assess(y_true, y_prob, rng=0, groups=np.arange(300) % 10)
         with pytest.raises(ValueError, match="lower min_group_size"):
             forest_of_groups(small)
-        with pytest.raises(ValueError, match="metric must be one of"):
+        with pytest.raises(ValueError, match="`metric` must be one of"):
             forest_of_groups(result, "nonsense")

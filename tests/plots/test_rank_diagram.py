@@ -49,7 +49,7 @@ class TestRanks:
 
     @pytest.mark.parametrize("bin", [0, 8, -1])
     def test_a_missing_bin_is_refused(self, result, bin):
-        with pytest.raises(ValueError, match="bin must be"):
+        with pytest.raises(ValueError, match="`bin` must be"):
             result.plot_ranks(bin=bin)
 
     def test_an_empty_bin_is_refused(self, result):

@@ -119,7 +119,7 @@ def _ends(lines):
 @pytest.mark.parametrize(
     ("call", "words"),
     [
-        (lambda t: reliability_of(TableEstimates.of(t), "nonsense"), "metric must be one of"),
+        (lambda t: reliability_of(TableEstimates.of(t), "nonsense"), "`metric` must be one of"),
         (
             lambda t: reliability_of(TableEstimates.of(t), "ece"),
             "metric='ece' needs a table binned by confidence",
@@ -129,7 +129,7 @@ def _ends(lines):
             "metric='uce' needs a table binned by entropy",
         ),
         (lambda t: TableEstimates.of(t, level=2), "level must be a number from 0.5 to below 1"),
-        (lambda t: TableEstimates.of(t, resamples=0), "resamples must be"),
+        (lambda t: TableEstimates.of(t, resamples=0), "`resamples` must be"),
     ],
 )
 def test_bad_arguments_are_refused(call, words):

@@ -86,7 +86,7 @@ class TestLabels:
         labels = np.array(words)[y]
         for given in (labels, labels.tolist(), labels.astype(object)):
             assert tn.tabulate(given, Y_PROB[:, 0]) == tn.tabulate(y, Y_PROB[:, 0])
-        with pytest.raises(ValueError, match=r"y_true is 'maybe' in row 1\b"):
+        with pytest.raises(ValueError, match=r"`y_true` is 'maybe' in row 1\b"):
             tn.vce([words[0], "maybe"], [0.5, 0.5])
 
     @pytest.mark.parametrize("dtype", ["int64", "uint8", "float32", "bool"])

@@ -191,11 +191,11 @@ class TestOwnMeasures:
 class TestExtremes:
     @pytest.mark.parametrize("weight", [1e200, 1e-200])
     def test_weights_whose_squares_overflow_or_vanish(self, weight: float) -> None:
-        with pytest.raises(ValueError, match=r"sample_weight is .* in row 2\b.*1e-140 to 1e140"):
+        with pytest.raises(ValueError, match=r"`sample_weight` is .* in row 2\b.*1e-140 to 1e140"):
             tn.vce(LABELS, GOOD, sample_weight=[1, 1, weight, *[1] * (len(LABELS) - 3)])
 
     def test_rows_whose_sum_is_infinite(self) -> None:
-        with pytest.raises(ValueError, match=r"y_prob sums to inf in row 1\b.*normalised"):
+        with pytest.raises(ValueError, match=r"`y_prob` sums to inf in row 1\b.*normalised"):
             tn.vce([0, 1], [[0.5, 0.5], [1e308, 1e308]], normalize=True)
 
     @pytest.mark.parametrize("name", ["entropy", "renyi(2)"])
@@ -223,9 +223,9 @@ class TestOddArguments:
             tn.vce(LABELS, GOOD, classes=[[0], [1], [2]])
 
     def test_labels_that_are_missing(self) -> None:
-        with pytest.raises(ValueError, match=r"y_true has a missing value in row 1\b"):
+        with pytest.raises(ValueError, match=r"`y_true` has a missing value in row 1\b"):
             tn.vce([0, None], [[0.5, 0.5], [0.4, 0.6]])
-        with pytest.raises(ValueError, match=r"y_prob has a missing value in row 1\b"):
+        with pytest.raises(ValueError, match=r"`y_prob` has a missing value in row 1\b"):
             tn.vce([0, 1], [[0.5, 0.5], [None, 0.6]])
 
     def test_too_many_bins(self) -> None:

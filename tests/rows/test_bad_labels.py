@@ -48,7 +48,7 @@ def test_labels_at_the_ends_of_every_integer_type(n_classes: int, engine: str) -
                 continue
             for function in (lambda *rows: tn.tabulate(*rows, engine=engine), accumulator.update):
                 with pytest.raises(
-                    ValueError, match=rf"y_true is {label} in row 2; .*0 to {n_classes - 1}\b"
+                    ValueError, match=rf"`y_true` is {label} in row 2; .*0 to {n_classes - 1}\b"
                 ):
                     function(y_true, y_prob)
     assert accumulator.n_rows == 0
@@ -137,7 +137,7 @@ class TestClasses:
             "y_true",
             "row 0",
             f"class {LABELS[0]} is '{name}'",
-            "for class indices leave out classes",
+            "for class indices leave out `classes`",
         )
         refused(ValueError, *fragments, y_true=LABELS, y_prob=GOOD, classes=self.NAMES)
 

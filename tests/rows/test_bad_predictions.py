@@ -114,7 +114,9 @@ class TestPercentages:
     def test_the_remedy(self, n_classes: int, dtype: str) -> None:
         rows = np.zeros((4, n_classes), dtype)
         rows[:, 0], rows[:, 1] = 60, 40
-        with pytest.raises(ValueError, match=r"row 0, class 0;.*percentages.*divide y_prob by 100") as caught:
+        with pytest.raises(
+            ValueError, match=r"row 0, class 0;.*percentages.*divide `y_prob` by 100"
+        ) as caught:
             tn.vce(np.zeros(4, int), rows)
         assert "logits" not in str(caught.value)
 
@@ -124,7 +126,9 @@ class TestPercentages:
         )
 
     def test_of_class_1(self) -> None:
-        with pytest.raises(ValueError, match=r"y_prob is 85.0 in row 1;.*divide y_prob by 100.*from_logits"):
+        with pytest.raises(
+            ValueError, match=r"`y_prob` is 85.0 in row 1;.*divide `y_prob` by 100.*from_logits"
+        ):
             tn.vce([0, 1], [0.5, 85.0])
 
     def test_logits_are_still_suggested(self) -> None:

@@ -110,7 +110,7 @@ class TestPandas:
         for classes in (["cat", "dog", "pig"], ["Cat", "Dog", "Cow"], ["p_cat", "dog", "cow"]):
             with pytest.raises(ValueError, match="match only partly"):
                 tn.vce(WORDS, frame, classes=classes)
-        with pytest.raises(ValueError, match=r"y_true is 'pig' in row 0.*not one of the classes"):
+        with pytest.raises(ValueError, match=r"`y_true` is 'pig' in row 0.*not one of the classes"):
             tn.vce(["pig", *WORDS[1:]], frame)
         renamed = frame.set_axis(["p_1", "p_2", "p_3"], axis=1)  # none matches: the order counts
         assert tn.tabulate(WORDS, renamed, classes=["dog", "cat", "cow"]) == tn.tabulate(

@@ -110,7 +110,7 @@ def test_the_probability_of_class_1_and_logits() -> None:
 @pytest.mark.parametrize(
     ("labels", "array", "axis", "cause"),
     [
-        (LABELS, FIRST, 2, "y_true has shape"),
+        (LABELS, FIRST, 2, "`y_true` has shape"),
         (LABELS[:, :, :-1], FIRST, None, "no axis"),
         (np.zeros((4, 4, 4), int), np.zeros((4, 4, 4, 4)), None, "more than one axis"),
         (LABELS, FIRST, 4, "class_axis"),
@@ -128,7 +128,7 @@ def test_refused_options() -> None:
         tn.assess(Y_TRUE, pd.DataFrame(Y_PROB), ignore_index=3)
     with pytest.raises(InvalidValueError, match="7 images"):
         tn.assess(LABELS, FIRST, sample_weight=np.ones(3))
-    with pytest.raises(InvalidValueError, match=r"ignore_index must be an integer, got 1\.5"):
+    with pytest.raises(InvalidValueError, match=r"`ignore_index` must be an integer, got 1\.5"):
         tn.assess(LABELS, FIRST, ignore_index=1.5)  # type: ignore[arg-type]
     assert pixels_of(Y_TRUE, Y_PROB, None, None) is None
 
@@ -145,7 +145,7 @@ def test_a_label_that_is_usually_ignored(label: int) -> None:
     """Its refusal names `ignore_index`, unless that was given or does not apply."""
     labels = LABELS.copy()
     labels[1, 2, 3] = label
-    hint = f"class indices run from 0 to 3; .* assess, compare or tabulate with ignore_index={label}$"
+    hint = f"class indices run from 0 to 3; .* assess, compare or tabulate with `ignore_index={label}`$"
     calls: list[Callable[..., Any]] = [
         lambda **how: tn.assess(labels, FIRST, **HOW, **how),
         lambda **how: tn.compare(labels, {"a": FIRST, "b": FIRST}, **HOW, **how),
@@ -173,13 +173,13 @@ def test_all_rows_are_ignored() -> None:
     ]
     for call in calls:
         with pytest.raises(
-            InvalidValueError, match=r"^all 315 rows have the label of ignore_index;"
+            InvalidValueError, match=r"^all 315 rows have the label of `ignore_index`;"
         ) as refused:
             call()
         assert refused.value.code == "no-rows"
-    with pytest.raises(InvalidValueError, match=r"^the only row has the label of ignore_index;"):
+    with pytest.raises(InvalidValueError, match=r"^the only row has the label of `ignore_index`;"):
         tn.tabulate([255], [[0.5, 0.5]], ignore_index=255)
-    with pytest.raises(InvalidValueError, match=r"^y_prob has no rows$"):
+    with pytest.raises(InvalidValueError, match=r"^`y_prob` has no rows$"):
         tn.tabulate(np.zeros((0, H, W), int), FIRST[:0], class_axis=1, ignore_index=255)
 
 

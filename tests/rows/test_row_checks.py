@@ -113,7 +113,7 @@ def test_labels_of_every_kind_have_codes(labels: list[Any], classes: Any, row: i
 def test_a_file_names_its_own_row() -> None:
     rows = Rows.of_arrays(np.array([0]), np.array([[1.5, 0.5]]))
     refusal = refusal_of_row(rows, 0).with_facts(source="preds.csv", row=18)
-    assert str(refusal).startswith("preds.csv, row 18: y_prob is 1.5 in class 0; probabilities are")
+    assert str(refusal).startswith("preds.csv, row 18: `y_prob` is 1.5 in class 0; probabilities are")
     assert (refusal.row, refusal.class_index, refusal.value) == (18, 0, 1.5)
 
 

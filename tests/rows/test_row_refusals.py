@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 
 import trueness as tn
-from trueness.cli.vocabulary import COMMAND
+from trueness.cli._errors import as_options
 from trueness.refusals import InvalidValueError
 
 ROWS: list[tuple[Any, dict[str, Any], str, int | None]] = [
@@ -31,10 +31,10 @@ def refusal_of(*arguments: Any, **options: Any) -> tn.Refusal:
 @pytest.mark.parametrize(("row", "options", "code", "class_index"), ROWS)
 def test_the_command_has_its_own_terms(row: list[float], options: Any, code: str, class_index: Any) -> None:
     refusal = refusal_of([0, 1], [[0.5, 0.5], row], **options)
-    of_command = "; ".join(refusal.render(COMMAND))
-    assert not any(term in of_command for term in ("y_prob", "=True"))
+    of_command = as_options(str(refusal))
+    assert not any(term in of_command for term in ("y_prob", "=True", "`"))
     of_file = refusal.with_facts(source="a.csv", row=7)
-    assert str(of_file).startswith("a.csv, row 7: y_prob")
+    assert str(of_file).startswith("a.csv, row 7: `y_prob`")
     assert " in row" not in str(of_file)
 
 
@@ -52,7 +52,7 @@ def test_labels_and_weights() -> None:
 
 def test_braces_in_a_value_are_not_a_template() -> None:
     refusal = refusal_of(["{row}", "b"], [[0.5, 0.5], [0.5, 0.5]], classes=["a", "b"])
-    assert "y_true is '{row}' in row 0" in str(refusal)
+    assert "`y_true` is '{row}' in row 0" in str(refusal)
 
 
 def test_a_file_without_a_row() -> None:

@@ -2,15 +2,13 @@
 
 import numpy as np
 import pytest
-from golden_tables import CHOICES, FILE, FILE_OF_SCHEMA_2, golden
+from golden_tables import CHOICES, FILE, golden
 
 import trueness as tn
 from trueness.table.content import Sums
 from trueness.table.tables import load_tables
 
 SAVED = load_tables(FILE)
-TABLES, EVENTS = SAVED[::2], SAVED[1::2]
-OF_SCHEMA_2 = tn.CalibrationTable.load_all(FILE_OF_SCHEMA_2)
 ENGINES = ["portable", "compiled"]
 
 

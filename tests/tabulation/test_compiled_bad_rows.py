@@ -98,7 +98,7 @@ def test_minus_zero_is_zero_and_hides_nothing(n_classes: int, dtype: str) -> Non
     table = assert_same(np.arange(11) % n_classes, y_prob)
     assert table == tn.tabulate(np.arange(11) % n_classes, y_prob + 0.0, engine="compiled")
     y_prob[5, 0], y_prob[5, 2] = 0.5, -0.5
-    assert "y_prob is -0.5 in row 5, class 2" in same_outcome(np.zeros(11, int), y_prob)
+    assert "`y_prob` is -0.5 in row 5, class 2" in same_outcome(np.zeros(11, int), y_prob)
 
 
 @pytest.mark.parametrize("dtype", ["float64", "float32"])
@@ -110,7 +110,7 @@ def test_a_sum_that_wraps_round_is_refused(n_classes: int, dtype: str) -> None:
         y_prob[:, 17] = 1.0
         y_prob[1, : min(n_ones, n_classes)] = 1.0
         for bins in (10, tn.EqualMass(2)):
-            assert f"y_prob sums to {min(n_ones, n_classes)} in row 1" in same_outcome(
+            assert f"`y_prob` sums to {min(n_ones, n_classes)} in row 1" in same_outcome(
                 [17] * 3, y_prob, bins=bins
             )
 

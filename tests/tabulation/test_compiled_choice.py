@@ -28,7 +28,7 @@ ENTROPY = [tn.variations["entropy"]]
 class TestWhatItCannotDo:
     def test_weights(self) -> None:
         with pytest.raises(
-            ValueError, match=r"engine='compiled' does not support sample_weight; .*'portable'"
+            ValueError, match=r"`engine='compiled'` does not support sample_weight; .*'portable'"
         ):
             tn.tabulate(Y_TRUE, Y_PROB, sample_weight=np.ones(200), engine="compiled")
         assert choose_engine("auto", ENTROPY, weighted=True) is portable
@@ -36,7 +36,7 @@ class TestWhatItCannotDo:
     def test_other_measures(self) -> None:
         for bins in (10, tn.EqualMass(4)):
             with pytest.raises(
-                ValueError, match=r"engine='compiled' does not support the measure 'iqv'.*confidence"
+                ValueError, match=r"`engine='compiled'` does not support the measure 'iqv'.*confidence"
             ):
                 tn.tabulate(Y_TRUE, Y_PROB, variation="iqv", bins=bins, engine="compiled")
         assert choose_engine("auto", [tn.variations["iqv"]], weighted=False) is portable
@@ -102,7 +102,7 @@ class TestWithoutALibrary:
         """The engine is refused by name for this reason; "auto" is silent (warnings are errors here) and portable."""
         for bins in (10, tn.EqualMass(4)):
             with pytest.raises(
-                tn.Refusal, match=rf"engine='compiled' .*{reason}.*use engine='portable'"
+                tn.Refusal, match=rf"`engine='compiled'` .*{reason}.*use `engine='portable'`"
             ) as caught:
                 tn.tabulate(Y_TRUE, Y_PROB, bins=bins, engine="compiled")
             assert caught.value.code == "unsupported-engine"

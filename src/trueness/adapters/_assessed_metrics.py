@@ -10,7 +10,7 @@ from trueness.adapters._rank_metric import RankMetric
 from trueness.assessment import Assessment, Settings, assess_table
 from trueness.assessment.reported import REPORTED, estimates_of
 from trueness.bins import Bins, as_bins, confidence_bins_for
-from trueness.refusals import InvalidTypeError
+from trueness.refusals import InvalidTypeError, quote
 from trueness.table import AnyTable, Tables
 from trueness.variation import CONFIDENCE, Variation, as_variation
 
@@ -69,14 +69,8 @@ class AssessedMetric(RankMetric):
 def _refuse_fixed(options: Mapping[str, Any], name: str, reason: str) -> None:
     """Refuse an option of other metrics that this one has not."""
     if name in options:
-        raise InvalidTypeError(
-            "unknown-argument",
-            "unexpected argument {name!q}: {reason}",
-            "leave it out",
-            argument=name,
-            name=name,
-            reason=reason,
-        )
+        cause = f"unexpected argument {quote(name)}: {reason}"
+        raise InvalidTypeError("unknown-argument", cause, "leave it out", argument=name)
 
 
 class DebiasedVariationCalibrationError(AssessedMetric):

@@ -76,13 +76,9 @@ def _frame_batches(work: Work, frame: Any, number: int) -> Iterator[Batch]:
     try:
         table = pa.Table.from_pandas(frame, preserve_index=False)
     except (pa.ArrowException, TypeError) as error:
-        raise InvalidValueError(
-            "wrong-type",
-            "{partition} cannot be read: {reason}",
-            "the values of each column must have the same type",
-            partition=place,
-            reason=reason_of(error),
-        ) from error
+        cause = f"{place} cannot be read: {reason_of(error)}"
+        remedy = "the values of each column must have the same type"
+        raise InvalidValueError("wrong-type", cause, remedy) from error
     columns = {str(name): table.column(place) for place, name in enumerate(frame.columns)}
     yield work.batch(columns, table.num_rows, place)
 
@@ -98,12 +94,8 @@ def of_array(y_prob: Any, label: Any, rows: RowOptions, plan: Plan, options: Opt
     arrays |= {name: array for name, array in further.items() if array is not None}
     for name, array in arrays.items():
         if not type(array).__module__.startswith("dask.array"):
-            raise InvalidTypeError(
-                "wrong-type",
-                "beside an array of predictions, {name} must be a Dask array too",
-                argument=name,
-                name=name,
-            )
+            cause = f"beside an array of predictions, `{name}` must be a Dask array too"
+            raise InvalidTypeError("wrong-type", cause, argument=name)
     classes = partitions.class_names_of(options)
     choice = Choice(
         "label",
@@ -118,19 +110,14 @@ def of_array(y_prob: Any, label: Any, rows: RowOptions, plan: Plan, options: Opt
     work = Work.of(Request(), rows, plan, choice, n_classes)
     lengths = {name: array.shape[0] for name, array in arrays.items() if not isnan(array.shape[0])}
     if len(set(lengths.values())) > 1:
-        raise InvalidValueError(
-            "wrong-length",
-            "the arrays have different numbers of rows: {lengths}",
-            "pass arrays of the same rows",
-            lengths=", ".join(f"{name} {length}" for name, length in lengths.items()),
-        )
+        listed = ", ".join(f"{name} {length}" for name, length in lengths.items())
+        cause = f"the arrays have different numbers of rows: {listed}"
+        raise InvalidValueError("wrong-length", cause, "pass arrays of the same rows")
     blocks = [_by_rows(array, y_prob.chunks[0]).to_delayed().ravel() for array in arrays.values()]
     if len({len(some) for some in blocks}) > 1:
-        raise InvalidValueError(
-            "wrong-length",
-            "the arrays have different numbers of blocks",
-            "chunk them in the same way, or compute their chunk sizes",
-        )
+        cause = "the arrays have different numbers of blocks"
+        remedy = "chunk them in the same way, or compute their chunk sizes"
+        raise InvalidValueError("wrong-length", cause, remedy)
     order = tuple(arrays)
     return Pieces(
         work, _array_batches, [(order, n, *some) for n, some in enumerate(zip(*blocks, strict=True))]
@@ -146,12 +133,8 @@ def _by_rows(array: Any, chunks: tuple[float, ...]) -> Any:
 def _array_batches(work: Work, names: Sequence[str], number: int, *blocks: Any) -> Iterator[Batch]:
     lengths = {name: len(block) for name, block in zip(names, blocks, strict=True)}
     if len(set(lengths.values())) > 1:
-        raise InvalidValueError(
-            "wrong-length",
-            "the arrays have blocks of different lengths: {lengths}",
-            "chunk them in the same way",
-            lengths=str(lengths),
-        )
+        cause = f"the arrays have blocks of different lengths: {lengths}"
+        raise InvalidValueError("wrong-length", cause, "chunk them in the same way")
     yield work.batch(dict(zip(names, blocks, strict=True)), len(blocks[0]), f"block {number}")
 
 

@@ -67,21 +67,19 @@ class MetricInput(NamedTuple):
         """The input that the arguments of a metric of calibration tables describe."""
         soft = boolean("soft_labels", soft_labels)
         if soft and ignore_index is not None:
+            cause = f"soft labels are shares, of which none can be ignore_index={ignore_index!r}"
+            remedy = "leave out ignore_index"
             raise InvalidValueError(
-                "bad-argument",
-                "soft labels are shares, of which none can be ignore_index={value!r}",
-                "leave out ignore_index",
-                argument="ignore_index",
-                value=ignore_index,
+                "bad-argument", cause, remedy, argument="ignore_index", value=ignore_index
             )
         second = confidence_bins is not None
         plan = TablePlan.of(variation, bins, confidence_bins, ties, with_confidence=second, by_class=by_class)
         if second and plan.confidence_bins is None:
-            raise InvalidValueError(
-                "bad-argument",
-                "confidence_bins must be None with variation='confidence': `table` is binned by confidence already",
-                argument="confidence_bins",
+            cause = (
+                "confidence_bins must be None with variation='confidence': `table` is binned "
+                "by confidence already"
             )
+            raise InvalidValueError("bad-argument", cause, argument="confidence_bins")
         specs = tuple(plan.calibration_specs(n_classes, weighted=False))
         events = EventSpec.by_class(n_classes, ties) if plan.by_class else None
         layout = None if events is None else EventLayout.of(events, soft=soft)
@@ -168,30 +166,20 @@ class MetricInput(NamedTuple):
             ),
         }
         count_of = {code: n for code, n in zip(self.reasons, n_bad, strict=True) if n}
-        return InvalidValueError(
-            "bad-rows",
-            "{n_bad} of {n_rows} rows is invalid: {listed}"
+        listed = "; ".join(f"{n} {'has' if n == 1 else 'have'} {words[code]}" for code, n in count_of.items())
+        cause = (
+            f"{sum(n_bad)} of {sum(n_bad) + n_good} rows is invalid: {listed}"
             if sum(n_bad) == 1
-            else "{n_bad} of {n_rows} rows are invalid: {listed}",
-            "call reset() to start again",
-            n_bad=sum(n_bad),
-            n_rows=sum(n_bad) + n_good,
-            listed="; ".join(
-                f"{n} {'has' if n == 1 else 'have'} {words[code]}" for code, n in count_of.items()
-            ),
-            count_of={code.refusal_code: n for code, n in count_of.items()},
+            else f"{sum(n_bad)} of {sum(n_bad) + n_good} rows are invalid: {listed}"
         )
+        return InvalidValueError("bad-rows", cause, "call reset() to start again")
 
 
 def _checked(from_logits: Any, ignore_index: Any, class_axis: Any) -> tuple[bool, int | None, int]:
     """How rows are read; refused if one of them is of the wrong type."""
     if ignore_index is not None and not isinstance(ignore_index, int):
-        raise InvalidValueError(
-            "bad-argument",
-            "ignore_index must be None or an integer, got {value!r}",
-            argument="ignore_index",
-            value=ignore_index,
-        )
+        cause = f"ignore_index must be None or an integer, got {ignore_index!r}"
+        raise InvalidValueError("bad-argument", cause, argument="ignore_index", value=ignore_index)
     axis = whole_number("class_axis", class_axis, -MOST_DIMENSIONS, MOST_DIMENSIONS)
     return boolean("from_logits", from_logits), ignore_index, axis
 
@@ -203,7 +191,8 @@ def n_classes_of(num_classes: int | None, task: str) -> int:
         if num_classes not in (None, 2):
             raise InvalidValueError(
                 "bad-argument",
-                "num_classes must be 2 or None with task='binary', which has two classes, got {value!r}",
+                "num_classes must be 2 or None with task='binary', which has two classes, got "
+                f"{num_classes!r}",
                 argument="num_classes",
                 value=num_classes,
             )

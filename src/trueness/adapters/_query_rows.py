@@ -45,12 +45,9 @@ class PolarsQuery(Query):
 
     def __init__(self, frame: Any) -> None:
         if not hasattr(frame, "collect_batches"):
-            raise InvalidTypeError(
-                "wrong-type",
-                "this version of Polars has no LazyFrame.collect_batches",
-                "install a newer one, or collect() the frame first",
-                argument="data",
-            )
+            cause = "this version of Polars has no LazyFrame.collect_batches"
+            remedy = "install a newer one, or collect() the frame first"
+            raise InvalidTypeError("wrong-type", cause, remedy, argument="data")
         self._frame = frame
 
     @property
@@ -126,13 +123,11 @@ def query_of(data: Any) -> Query:
         return DuckDBQuery(data)
     if hasattr(data, "__arrow_c_stream__"):
         return ArrowStream(data)
-    raise InvalidTypeError(
-        "wrong-type",
-        "data must be a Polars LazyFrame, a DuckDB relation or an Arrow stream, got {type}",
-        "for data in memory use trueness.assess, for files the command or trueness.adapters.dask",
-        argument="data",
-        type=type(data).__name__,
+    cause = (
+        f"data must be a Polars LazyFrame, a DuckDB relation or an Arrow stream, got {type(data).__name__}"
     )
+    remedy = "for data in memory use trueness.assess, for files the command or trueness.adapters.dask"
+    raise InvalidTypeError("wrong-type", cause, remedy, argument="data")
 
 
 def choose_in_query(query: Query) -> ChooseColumns:

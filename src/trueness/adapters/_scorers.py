@@ -101,11 +101,7 @@ cwece_scorer = CalibrationScorer("cwece")
 def probabilities(model: Any, X: Any) -> NDArray[Any]:
     """The predictions in the model's own dtype, which determines their rounding."""
     if not hasattr(model, "predict_proba"):
-        raise InvalidTypeError(
-            "wrong-type",
-            "{type} has no predict_proba, and scores are not probabilities",
-            "wrap it in sklearn.calibration.CalibratedClassifierCV",
-            argument="model",
-            type=type(model).__name__,
-        )
+        cause = f"{type(model).__name__} has no predict_proba, and scores are not probabilities"
+        remedy = "wrap it in sklearn.calibration.CalibratedClassifierCV"
+        raise InvalidTypeError("wrong-type", cause, remedy, argument="model")
     return np.asarray(model.predict_proba(X))

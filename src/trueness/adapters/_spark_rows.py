@@ -96,10 +96,8 @@ def with_file(refusal: Refusal, columns: DataFrame, part: int) -> Refusal:
     file, start, row = found[0].values()
     after = f" after byte {start}" if start > 0 else ""
     # Rows removed by an earlier filter are not counted, since they are unknown here.
-    place = (
-        f"{file}, row {row} of its rows in the frame{after} ({refusal.facts['source']}, row {refusal.row})"
-    )
-    return refusal.with_facts(source=place, row=None, file_row=row)
+    place = f"{file}, row {row} of its rows in the frame{after} ({refusal.source}, row {refusal.row})"
+    return refusal.with_facts(source=place, row=None)
 
 
 def _origin(batches: Iterable[Any], row: int) -> Iterator[Any]:

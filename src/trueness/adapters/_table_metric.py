@@ -162,12 +162,10 @@ class TableMetric(Metric):
     def _refuse_only_ignored(self, n_rows: int) -> None:
         """Refuse batches of which no row is left; how many were ignored is not counted."""
         if n_rows == 0 and self.input.ignore_index is not None and self.update_called:
+            cause = f"all rows have the label of ignore_index, {self.input.ignore_index}"
+            remedy = "check the targets"
             raise InvalidValueError(
-                "no-rows",
-                "all rows have the label of ignore_index, {value}",
-                "check the targets",
-                argument="ignore_index",
-                value=self.input.ignore_index,
+                "no-rows", cause, remedy, argument="ignore_index", value=self.input.ignore_index
             )
 
     def _as_tensors(self, value: float | dict[str, float]) -> Any:
@@ -214,11 +212,12 @@ class TableMetric(Metric):
         saved = state_dict.get(f"{prefix}fingerprint")
         mine = self._defaults["fingerprint"]
         if saved is not None and not torch.equal(saved.cpu(), mine.cpu()):
+            state = prefix or "of this metric"
             raise InvalidValueError(
                 "different-state",
-                "the state {state} was saved by a metric with other classes, bins, variation measure or options, or by "
-                "another version of trueness: create the metric as it was when it was saved",
-                state=prefix or "of this metric",
+                f"the state {state} was saved by a metric with other classes, bins, variation "
+                "measure or options, or by another version of trueness: create the metric as "
+                "it was when it was saved",
             )
         if saved is not None:
             self._host.forget()

@@ -11,37 +11,24 @@ from trueness.adapters._metric_input import MetricInput
 from trueness.refusals import InvalidTypeError, InvalidValueError
 
 
-def wrong_shapes(preds: Tensor, target: Tensor, remedy: str, **facts: Any) -> InvalidValueError:
+def wrong_shapes(preds: Tensor, target: Tensor, remedy: str) -> InvalidValueError:
     """The refusal of tensors whose shapes do not fit."""
-    return InvalidValueError(
-        "wrong-shape",
-        "preds has shape {preds} and target {target}",
-        remedy,
-        argument="preds",
-        preds=tuple(preds.shape),
-        target=tuple(target.shape),
-        **facts,
-    )
+    cause = f"preds has shape {tuple(preds.shape)} and target {tuple(target.shape)}"
+    return InvalidValueError("wrong-shape", cause, remedy, argument="preds")
 
 
 def check_tensors(preds: Any, target: Any, device: Any, *, soft_labels: bool = False) -> None:
     """Refuse what is not a tensor, is on another device or has the wrong dtype."""
     for argument, tensor in (("preds", preds), ("target", target)):
         if not isinstance(tensor, Tensor):
-            raise InvalidTypeError(
-                "wrong-type",
-                "{argument} must be a tensor, got {type}",
-                argument=argument,
-                type=type(tensor).__name__,
-            )
+            cause = f"`{argument}` must be a tensor, got {type(tensor).__name__}"
+            raise InvalidTypeError("wrong-type", cause, argument=argument)
         if tensor.device != device:
-            raise InvalidValueError(
-                "device-memory",
-                "{argument} is on {device}, the metric on {own}: call metric.to({device!r})",
-                argument=argument,
-                device=str(tensor.device),
-                own=str(device),
+            cause = (
+                f"`{argument}` is on {tensor.device}, the metric on {device}: call "
+                f"metric.to({tensor.device!r})"
             )
+            raise InvalidValueError("device-memory", cause, argument=argument)
     if not preds.dtype.is_floating_point:
         raise _wrong_dtype("preds", preds, "predictions must be floating-point (the order is preds, target)")
     if soft_labels:
@@ -52,9 +39,8 @@ def check_tensors(preds: Any, target: Any, device: Any, *, soft_labels: bool = F
 
 
 def _wrong_dtype(argument: str, tensor: Tensor, remedy: str) -> InvalidTypeError:
-    return InvalidTypeError(
-        "wrong-type", "{argument} has dtype {dtype}", remedy, argument=argument, dtype=str(tensor.dtype)
-    )
+    cause = f"`{argument}` has dtype {tensor.dtype}"
+    return InvalidTypeError("wrong-type", cause, remedy, argument=argument)
 
 
 def rows_and_labels(preds: Tensor, target: Tensor, input: MetricInput, task: str) -> tuple[Tensor, Tensor]:
@@ -78,11 +64,9 @@ def rows_and_labels(preds: Tensor, target: Tensor, input: MetricInput, task: str
         raise wrong_shapes(
             preds,
             target,
-            "with num_classes={n_classes} and class_axis={axis} axis {axis} of preds must have length {n_classes}, and "
-            "target the shape without it: (N, {n_classes}, ...) and (N, ...) with class_axis=1; or both shapes must be "
-            "equal with task='binary'",
-            n_classes=n_classes,
-            axis=axis,
+            f"with num_classes={n_classes} and class_axis={axis} axis {axis} of preds must have length "
+            f"{n_classes}, and target the shape without it: (N, {n_classes}, ...) and (N, ...) with "
+            "class_axis=1; or both shapes must be equal with task='binary'",
         )
     if preds.ndim == 2 and axis % 2 == 1:
         return preds.detach(), target.long()

@@ -107,12 +107,8 @@ def _dask() -> Any:
 
 
 def _missing_dask() -> MissingLibraryError:
-    return MissingLibraryError(
-        "missing-library",
-        "this needs Dask, which is not installed",
-        "pip install 'trueness[dask]'",
-        library="dask",
-    )
+    cause = "this needs Dask, which is not installed"
+    return MissingLibraryError("missing-library", cause, "pip install 'trueness[dask]'")
 
 
 def delayed(value: Any, **how: Any) -> Any:
@@ -164,13 +160,9 @@ def _tables(
         files = partitions.files_of(data, cluster.storage_options)
         pieces = of_files(files, request, rows, plan, cluster.slots)
     else:
-        raise InvalidTypeError(
-            "wrong-type",
-            "data must be a Dask data frame or array, or paths of files, got {type}",
-            "for data in memory use trueness.tabulate",
-            argument="data",
-            type=type(data).__name__,
-        )
+        cause = f"data must be a Dask data frame or array, or paths of files, got {type(data).__name__}"
+        remedy = "for data in memory use trueness.tabulate"
+        raise InvalidTypeError("wrong-type", cause, remedy, argument="data")
     work, part = _sum(pieces, cluster)
     return work.finish(part)
 

@@ -244,11 +244,8 @@ class VariationTemperature(MetaEstimatorMixin, ClassifierMixin, BaseEstimator):
     def fit(self, X: Any, y: Any, sample_weight: Any = None) -> Self:
         """Find the temperature, then fit the model; weights are used for both, if the model supports them."""
         if y is None:
-            raise InvalidValueError(
-                "missing-argument",
-                "VariationTemperature requires y to be passed, but the target y is None",
-                argument="y",
-            )
+            cause = "VariationTemperature requires y to be passed, but the target y is None"
+            raise InvalidValueError("missing-argument", cause, argument="y")
         model, y = self._model(), column_or_1d(y, warn=True)
         weighs = sample_weight is not None and has_fit_parameter(model, "sample_weight")
         weights = {"sample_weight": sample_weight} if weighs else {}
@@ -301,12 +298,9 @@ def _predict(
     if cv is not None:
         return _out_of_fold(model, X, y, cv, params, n_jobs=n_jobs), np.unique(np.asarray(y))
     if params is not None:
-        raise InvalidValueError(
-            "bad-argument",
-            "params are for fitting, but with cv=None nothing is fitted",
-            "leave out params or pass cv",
-            argument="params",
-        )
+        cause = "params are for fitting, but with cv=None nothing is fitted"
+        remedy = "leave out params or pass cv"
+        raise InvalidValueError("bad-argument", cause, remedy, argument="params")
     return probabilities(model, X), model.classes_
 
 

@@ -12,6 +12,7 @@ through the JVM, which takes much longer than summing them.
 
 from __future__ import annotations
 
+import json
 import pickle
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from functools import partial
@@ -33,7 +34,7 @@ from trueness.files import Batch, Plan, Request, RowOptions
 from trueness.files.remote import Remote
 from trueness.formats.arrow import pyarrow
 from trueness.partitions import FilePiece, Options, Part, Tabulated, Work
-from trueness.refusals import InvalidTypeError, MissingLibraryError, Refusal, refusal_of
+from trueness.refusals import InvalidTypeError, MissingLibraryError, Refusal
 from trueness.table import GroupedTables
 
 if TYPE_CHECKING:
@@ -124,12 +125,9 @@ class _Cluster(NamedTuple):
         try:
             from pyspark.sql import SparkSession
         except ImportError:
-            raise MissingLibraryError(
-                "missing-library",
-                "this needs Spark, which is not installed",
-                "pip install 'trueness[spark]'",
-                library="pyspark",
-            ) from None
+            cause = "this needs Spark, which is not installed"
+            remedy = "pip install 'trueness[spark]'"
+            raise MissingLibraryError("missing-library", cause, remedy) from None
         return SparkSession.builder.getOrCreate()
 
 
@@ -139,13 +137,9 @@ def _tables(
     partitions.require_known(options)
     is_frame = hasattr(data, "mapInArrow")
     if not is_frame and not partitions.is_paths(data):
-        raise InvalidTypeError(
-            "wrong-type",
-            "data must be a Spark data frame or paths of files, got {type}",
-            "for data in memory use trueness.tabulate",
-            argument="data",
-            type=type(data).__name__,
-        )
+        cause = f"data must be a Spark data frame or paths of files, got {type(data).__name__}"
+        remedy = "for data in memory use trueness.tabulate"
+        raise InvalidTypeError("wrong-type", cause, remedy, argument="data")
     plan = partitions.plan_of(options, for_assessment=for_assessment)
     request, rows = partitions.request_of(label, probs, options), partitions.row_options_of(options)
     if is_frame:
@@ -194,7 +188,7 @@ def _total(rows: DataFrame, n_parts: int, work: Work, place: Callable[[Refusal, 
     found = rows.toArrow().to_pylist()
     refused = min((row for row in found if row["refusal"]), key=lambda row: int(row["part"]), default=None)
     if refused is not None:
-        raise place(refusal_of(refused["refusal"]), refused["part"])
+        raise place(Refusal.of_dict(json.loads(refused["refusal"])), refused["part"])
     return partitions.total([work.empty_part(), *(work.part_of(row["tables"]) for row in found)])
 
 
@@ -209,7 +203,7 @@ def _tabulated(part: int, batches: Iterable[Batch], work: Work) -> Any:
     try:
         return _row(part, tables=work.sum(batches).to_json())
     except Refusal as error:
-        return _row(part, refusal=error.to_json())
+        return _row(part, refusal=json.dumps(error.to_dict()))
 
 
 def _add_parts(batches: Iterable[Any], work: Work) -> Iterator[Any]:

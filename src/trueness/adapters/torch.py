@@ -323,12 +323,8 @@ class EventCalibrationError(EventMetric):
             task = "binary" if num_classes is None else "multiclass"
         n_classes = n_classes_of(num_classes, task)
         if event is None and n_classes > 2:
-            raise InvalidValueError(
-                "bad-argument",
-                "event is needed with {n_classes} classes: a class index, or 'top' for the top label",
-                argument="event",
-                n_classes=n_classes,
-            )
+            cause = f"event is needed with {n_classes} classes: a class index, or 'top' for the top label"
+            raise InvalidValueError("bad-argument", cause, argument="event")
         input = MetricInput.of_event(
             n_classes,
             1 if event is None else event,

@@ -343,4 +343,5 @@ def _as_tables(argument: str, table: Any, confidence_table: Any, class_table: An
     try:
         return Tables(table, confidence_table, events=() if class_table is None else (class_table,))
     except Refusal as error:
-        raise error.with_facts(argument=argument) from None
+        cause = error.cause if argument == "table" else f"`{argument}`: {error.cause}"
+        raise error.with_facts(argument=argument, cause=cause) from None

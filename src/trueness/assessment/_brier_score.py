@@ -37,12 +37,9 @@ def brier(table: EventTable, bins: int | Bins = 10) -> Brier:
     """
     require_event_table("brier", table)
     if len(table.events) != 1 or table.grid != event_grid() or not table.n_rows:
-        raise InvalidValueError(
-            "wrong-table",
-            "brier needs a table of one event on the event grid, with rows",
-            "make it with tabulate_events(..., grid='event'), or select an event",
-            argument="table",
-        )
+        cause = "brier needs a table of one event on the event grid, with rows"
+        remedy = "make it with tabulate_events(..., grid='event'), or select an event"
+        raise InvalidValueError("wrong-table", cause, remedy, argument="table")
     totals, (parts,) = totals_of(table), (brier_parts(cells) for cells in event_bins(table, bins))
     test = spiegelhalter_test(totals)
     return Brier(

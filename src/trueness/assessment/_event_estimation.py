@@ -56,13 +56,9 @@ def event_assessment(
     """The assessment of the only event of a table on the event grid."""
     table, noise = sample.table, sample.noise
     if table.grid != event_grid():
-        raise InvalidValueError(
-            "wrong-table",
-            "the table has {n_cells} cells",
-            "an event is assessed from a table on the event grid: tabulate_events(..., grid='event')",
-            argument="table",
-            n_cells=table.grid.n_cells,
-        )
+        cause = f"the table has {table.grid.n_cells} cells"
+        remedy = "an event is assessed from a table on the event grid: tabulate_events(..., grid='event')"
+        raise InvalidValueError("wrong-table", cause, remedy, argument="table")
     if table.n_rows == 0:
         raise InvalidValueError("no-rows", "a table without rows cannot be assessed", argument="table")
     (cells,), (bins,) = event_cells(table), event_bins(table, settings.class_bins)

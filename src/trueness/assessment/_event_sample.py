@@ -91,11 +91,8 @@ class EventRows:
 def require_clusters(sample: EventSample) -> None:
     """Refuse so few clusters that their noise cannot be estimated."""
     if sample.n_clusters is not None and sample.n_clusters < LEAST_CLUSTERS:
+        cause = f"clusters has {sample.n_clusters} distinct values"
+        remedy = f"at least {LEAST_CLUSTERS} are needed"
         raise InvalidValueError(
-            "too-few-clusters",
-            "clusters has {value} distinct values",
-            "at least {needed} are needed",
-            argument="clusters",
-            value=sample.n_clusters,
-            needed=LEAST_CLUSTERS,
+            "too-few-clusters", cause, remedy, argument="clusters", value=sample.n_clusters
         )

@@ -20,14 +20,9 @@ def multilabel_table(y_true: Any, y_prob: Any, classes: Any, options: dict[str, 
         )
     truth, given = contents_of(y_true, "y_true").flat, contents_of(y_prob, "y_prob").flat
     if len(given.shape) != 2 or truth.shape != given.shape:
-        raise InvalidValueError(
-            "wrong-shape",
-            "y_true has shape {shape} and y_prob {other}",
-            "with multilabel=True both have shape (rows, events)",
-            argument="y_true",
-            shape=truth.shape,
-            other=given.shape,
-        )
+        cause = f"y_true has shape {truth.shape} and y_prob {given.shape}"
+        remedy = "with multilabel=True both have shape (rows, events)"
+        raise InvalidValueError("wrong-shape", cause, remedy, argument="y_true")
     labels, p = (
         np.stack(it.columns, axis=1) if it.data is None and it.columns is not None else it.data
         for it in (truth, given)
@@ -43,11 +38,6 @@ def _event_names(classes: Any, y_prob: Any, n_events: int) -> list[str]:
     given = classes if classes is not None else getattr(y_prob, "columns", range(n_events))
     names = [str(name) for name in given]
     if len(names) != n_events or len(set(names)) != n_events:
-        raise InvalidValueError(
-            "wrong-length",
-            "{n_names} different names were given for {n_events} events",
-            argument="classes",
-            n_names=len(set(names)),
-            n_events=n_events,
-        )
+        cause = f"{len(set(names))} different names were given for {n_events} events"
+        raise InvalidValueError("wrong-length", cause, argument="classes")
     return names

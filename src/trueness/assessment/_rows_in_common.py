@@ -21,13 +21,8 @@ def refuse_other_models(y_probs: Any, models: Mapping[str, Any]) -> None:
     if isinstance(y_probs, Mapping) and set(map(str, y_probs)) == set(models):
         return
     found = sorted(map(str, y_probs)) if isinstance(y_probs, Mapping) else type(y_probs).__name__
-    raise InvalidValueError(
-        "wrong-models",
-        "{argument} must hold the predictions of {models}, got {value}",
-        argument="y_probs",
-        models=sorted(models),
-        value=found,
-    )
+    cause = f"y_probs must hold the predictions of {sorted(models)}, got {found}"
+    raise InvalidValueError("wrong-models", cause, argument="y_probs", value=found)
 
 
 def refuse_other_rows(
@@ -41,21 +36,17 @@ def refuse_other_rows(
         if not options and of_model.n_classes != n_classes:
             raise InvalidValueError(
                 "wrong-shape",
-                "the predictions of {model!r} have {value} classes, not {n_classes}",
+                f"the predictions of {name!r} have {of_model.n_classes} classes, not {n_classes}",
                 argument="y_probs",
-                model=name,
                 value=of_model.n_classes,
-                n_classes=n_classes,
             )
         if spec.weighted != (of_model.sample_weight is not None):
-            raise InvalidValueError(
-                "bad-argument",
-                "a Comparer with weighted={weighted} needs sample_weight"
+            cause = (
+                f"a Comparer with weighted={spec.weighted} needs sample_weight"
                 if spec.weighted
-                else "a Comparer with weighted={weighted} takes no sample_weight",
-                argument="sample_weight",
-                weighted=spec.weighted,
+                else f"a Comparer with weighted={spec.weighted} takes no sample_weight"
             )
+            raise InvalidValueError("bad-argument", cause, argument="sample_weight")
 
 
 def first_columns(rows: Mapping[str, AnyRows]) -> Columns | None:
@@ -77,10 +68,9 @@ def common_index(rows: Mapping[str, AnyRows]) -> Any:
 def refuse_equal_mass(plan: TablePlan) -> None:
     """Refuse bins that depend on rows which are still to come."""
     if any(isinstance(bins, EqualMass) for _, bins in plan.wanted):
-        raise InvalidValueError(
-            "bad-argument",
-            "EqualMass bins depend on all rows, but a Comparer gets them in batches",
+        cause = "EqualMass bins depend on all rows, but a Comparer gets them in batches"
+        remedy = (
             "pass a mapping from each model to a pair, (EqualMass(...).fit(y_prob), "
-            "EqualMass(...).fit(y_prob, variation='confidence'))",
-            argument="bins",
+            "EqualMass(...).fit(y_prob, variation='confidence'))"
         )
+        raise InvalidValueError("bad-argument", cause, remedy, argument="bins")

@@ -213,12 +213,7 @@ class SampleWithResamples:
         if n_clusters is None:
             return ResampledTable.of(table, self.settings.resamples, seed)
         if n_clusters < LEAST_CLUSTERS:
-            raise InvalidValueError(
-                "too-few-clusters",
-                "clusters has {value} distinct values",
-                "at least {needed} are needed",
-                argument="clusters",
-                value=n_clusters,
-                needed=LEAST_CLUSTERS,
-            )
+            cause = f"clusters has {n_clusters} distinct values"
+            remedy = f"at least {LEAST_CLUSTERS} are needed"
+            raise InvalidValueError("too-few-clusters", cause, remedy, argument="clusters", value=n_clusters)
         return ResampledTable.of_clusters(table, self._replicates[place], seed)

@@ -51,12 +51,8 @@ class Settings:
         level = confidence_level(level)
         finest = 1 - level if p_resolution is None else p_resolution
         if isinstance(finest, bool) or not isinstance(finest, (int, float)) or not 0 < finest < 1:
-            raise InvalidValueError(
-                "bad-argument",
-                "{argument} must be a number between 0 and 1, such as 0.001, got {value!r}",
-                argument="p_resolution",
-                value=finest,
-            )
+            cause = f"p_resolution must be a number between 0 and 1, such as 0.001, got {finest!r}"
+            raise InvalidValueError("bad-argument", cause, argument="p_resolution", value=finest)
         resamples = whole_number("resamples", resamples, 1, 10**7)
         _refuse_too_few(resamples, level)
         keys = [metric.key for metric in bounding_metrics()]
@@ -65,7 +61,8 @@ class Settings:
         if isinstance(bins, EqualWidth) and 60 % bins.n_bins:
             raise InvalidValueError(
                 "bins-not-nested",
-                "bins of equal width of the probability of a class must divide 60 parts, got {value} bins",
+                "bins of equal width of the probability of a class must divide 60 parts, got "
+                f"{bins.n_bins} bins",
                 "use 10, 12, 15, 20, 30 or 60",
                 argument="class_bins",
                 value=bins.n_bins,
@@ -86,12 +83,9 @@ def _refuse_too_few(resamples: int, level: float) -> None:
     if resamples < needed:
         raise InvalidValueError(
             "too-few-resamples",
-            "with {value} resamples the smallest p-value is {smallest:.3g}, which is above 1 - level = {limit:.3g}",
-            "use {needed} resamples or more",
+            f"with {resamples} resamples the smallest p-value is {1 / (resamples + 1):.3g}, "
+            f"which is above 1 - level = {1 - level:.3g}",
+            f"use {needed} resamples or more",
             argument="resamples",
             value=resamples,
-            level=level,
-            limit=1 - level,
-            smallest=1 / (resamples + 1),
-            needed=needed,
         )

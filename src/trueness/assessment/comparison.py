@@ -160,13 +160,8 @@ def _with_notes(result: Comparison, notes: tuple[Caution, ...]) -> Comparison:
 
 def _as_models(y_probs: Any) -> dict[str, Any]:
     if not isinstance(y_probs, Mapping) or len(y_probs) < 2:
-        raise InvalidTypeError(
-            "wrong-type",
-            "{argument} must be a mapping of two or more models, {example}",
-            argument="y_probs",
-            value=type(y_probs).__name__,
-            example='{"a": prob_a, "b": prob_b}',
-        )
+        cause = 'y_probs must be a mapping of two or more models, {"a": prob_a, "b": prob_b}'
+        raise InvalidTypeError("wrong-type", cause, argument="y_probs", value=type(y_probs).__name__)
     return {str(name): y_prob for name, y_prob in y_probs.items()}
 
 
@@ -217,12 +212,8 @@ class Comparer:
         self._with_options = boolean("options", options)
         self._n_classes = classes_or_options(n_classes, self._with_options)
         if isinstance(models, str) or len(set(models)) != len(models) or len(models) < 2:
-            raise InvalidValueError(
-                "bad-argument",
-                "{argument} must be two or more different names, got {value!r}",
-                argument="models",
-                value=models,
-            )
+            cause = f"models must be two or more different names, got {models!r}"
+            raise InvalidValueError("bad-argument", cause, argument="models", value=models)
         self._settings = Settings.of(level, resamples, rng, tolerance)
         self._min_group_size = whole_number("min_group_size", min_group_size, 1)
         weighted = boolean("weighted", weighted)
@@ -274,11 +265,9 @@ class Comparer:
         if not isinstance(other, Comparer):
             return NotImplemented
         if self._setup != other._setup:
-            raise InvalidValueError(
-                "different-tables",
-                "the Comparers have different settings",
-                "make one of them by starting_at of the other",
-            )
+            cause = "the Comparers have different settings"
+            remedy = "make one of them by starting_at of the other"
+            raise InvalidValueError("different-tables", cause, remedy)
         first = self if self._first_row <= other._first_row else other
         made = self.starting_at(first._first_row, first._first_image)
         made._counts = self._counts.plus(other._counts)

@@ -126,12 +126,9 @@ def assess_event(
         table = multilabel_table(y_true, y_prob, classes, options)
         return assess_event_tables(table, settings, curve)
     if positive is not None and event is not None:
-        raise InvalidValueError(
-            "bad-argument",
-            "positive and event were both passed",
-            "pass positive= for two classes, event= for more",
-            argument="event",
-        )
+        cause = "positive and event were both passed"
+        remedy = "pass positive= for two classes, event= for more"
+        raise InvalidValueError("bad-argument", cause, remedy, argument="event")
     if positive is not None and len(contents_of(y_prob, "y_prob").flat.shape) == 1:
         y_true, classes, positive, named = _as_binary(y_true, positive), None, 1, str(positive)
     else:
@@ -180,21 +177,16 @@ def assess_event_table(
     if not isinstance(table, EventTable):
         raise InvalidTypeError(
             "wrong-type",
-            "table must be an EventTable, such as tabulate_events returns, got {type}",
+            f"table must be an EventTable, such as tabulate_events returns, got {type(table).__name__}",
             argument="table",
-            type=type(table).__name__,
         )
     settings = Settings.of(level, resamples, rng, class_bins=bins, one_event=True)
     if what is not None:
         require_choice("what", what, WHAT)
     if event is None and len(table.events) > 1:
-        raise InvalidValueError(
-            "bad-argument",
-            "the table has {n_events} events",
-            "name one of them as event=",
-            argument="event",
-            n_events=len(table.events),
-        )
+        cause = f"the table has {len(table.events)} events"
+        remedy = "name one of them as event="
+        raise InvalidValueError("bad-argument", cause, remedy, argument="event")
     chosen = table.events[0] if event is None else event
     if chosen not in table.events and table.n_classes is not None:
         chosen = event_index(chosen, table.n_classes, table.spec.class_names, "event")
@@ -215,13 +207,11 @@ def _chosen(positive: Any, event: Any, y_prob: Any) -> Any:
         return positive
     shape = contents_of(y_prob, "y_prob").flat.shape
     if len(shape) == 2 and shape[1] > 2:
-        raise InvalidValueError(
-            "bad-argument",
-            "y_prob has {n_classes} classes, so the event is not known",
-            "pass event= with a class or 'top', or multilabel=True if the columns do not exclude one another",
-            argument="event",
-            n_classes=shape[1],
+        cause = f"y_prob has {shape[1]} classes, so the event is not known"
+        remedy = (
+            "pass event= with a class or 'top', or multilabel=True if the columns do not exclude one another"
         )
+        raise InvalidValueError("bad-argument", cause, remedy, argument="event")
     return 1
 
 
@@ -229,12 +219,9 @@ def _refuse_options_of_one_event(given: Mapping[str, Any]) -> None:
     """Refuse arguments that multilabel=True does not take."""
     for argument, value in given.items():
         if value is not None:
-            raise InvalidValueError(
-                "bad-argument",
-                "multilabel=True assesses all events and does not take {argument}",
-                "leave it out, or assess the columns one by one",
-                argument=argument,
-            )
+            cause = f"multilabel=True assesses all events and does not take `{argument}`"
+            remedy = "leave it out, or assess the columns one by one"
+            raise InvalidValueError("bad-argument", cause, remedy, argument=argument)
 
 
 def _as_binary(y_true: Any, positive: Any) -> Any:
@@ -247,14 +234,9 @@ def _as_binary(y_true: Any, positive: Any) -> Any:
     found = labels == positive
     if not np.any(found):
         known = ", ".join(map(str, np.unique(labels)[:5].tolist()))
-        raise InvalidValueError(
-            "unknown-event",
-            "positive is {value!r}, which is not among the labels",
-            "the labels are {known}",
-            argument="positive",
-            value=positive,
-            known=known,
-        )
+        cause = f"positive is {positive!r}, which is not among the labels"
+        remedy = f"the labels are {known}"
+        raise InvalidValueError("unknown-event", cause, remedy, argument="positive", value=positive)
     return np.asarray(found, np.int64)
 
 

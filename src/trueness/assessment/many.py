@@ -22,7 +22,7 @@ from trueness.assessment.comparison import compare
 from trueness.assessment.reported import REPORTED
 from trueness.bins import Bins
 from trueness.inference.results import Estimate
-from trueness.refusals import InvalidTypeError, InvalidValueError
+from trueness.refusals import InvalidTypeError, InvalidValueError, quote
 from trueness.table.plan import TablePlan
 from trueness.variation import Variation
 
@@ -236,14 +236,10 @@ def assess_many(
     True
     """
     if metric not in REPORTED:
-        raise InvalidValueError(
-            "unknown-metric",
-            "{argument} must be one of {names}, got {value!r}",
-            "leave it out for vce",
-            argument="metric",
-            names=", ".join(REPORTED),
-            value=metric,
-        )
+        names = ", ".join(REPORTED)
+        cause = f"metric must be one of {names}, got {metric!r}"
+        remedy = "leave it out for vce"
+        raise InvalidValueError("unknown-metric", cause, remedy, argument="metric", value=metric)
     _refuse_keys(predictions)
     shared: dict[str, Any] = {
         "variation": variation,
@@ -313,15 +309,15 @@ def _with_seeds(runs: Runs, **options: Any) -> OfDataSet:
 def _refuse_keys(predictions: Any) -> None:
     """Refuse anything but names of models and data sets, with seeds, to pairs of labels and predictions."""
     if not isinstance(predictions, Mapping):
-        raise _wrong_predictions("{type}", type=type(predictions).__name__)
+        raise _wrong_predictions(type(predictions).__name__)
     for key, pair in predictions.items():
         named = (
             isinstance(key, tuple) and len(key) in (2, 3) and all(isinstance(name, str) for name in key[:2])
         )
         if not named:
-            raise _wrong_predictions("the key {value!r}", value=key)
+            raise _wrong_predictions(f"the key {key!r}", key)
         if not isinstance(pair, tuple) or len(pair) != 2:
-            raise _wrong_predictions("{type} for the key {value!r}", value=key, type=type(pair).__name__)
+            raise _wrong_predictions(f"{type(pair).__name__} for the key {key!r}", key)
     if not predictions:
         raise InvalidValueError(
             "too-few-models", "predictions is empty", "name at least one model", argument="predictions"
@@ -329,14 +325,12 @@ def _refuse_keys(predictions: Any) -> None:
     _refuse_mixed_keys(predictions)
 
 
-def _wrong_predictions(got: str, **facts: Any) -> InvalidTypeError:
-    return InvalidTypeError(
-        "wrong-type",
-        "{argument} must map (model, data set) or (model, data set, seed) to (y_true, y_prob), got " + got,
-        "such as {{('model', 'test'): (y_true, y_prob)}}",
-        argument="predictions",
-        **facts,
+def _wrong_predictions(got: str, value: Any = None) -> InvalidTypeError:
+    cause = (
+        f"predictions must map (model, data set) or (model, data set, seed) to (y_true, y_prob), got {got}"
     )
+    remedy = "such as {('model', 'test'): (y_true, y_prob)}"
+    return InvalidTypeError("wrong-type", cause, remedy, argument="predictions", value=value)
 
 
 def _refuse_mixed_keys(predictions: Mapping[Any, Any]) -> None:
@@ -348,11 +342,11 @@ def _refuse_mixed_keys(predictions: Mapping[Any, Any]) -> None:
         if clash is not None:
             raise InvalidValueError(
                 "duplicate-name",
-                "predictions has {value!r} and {other!r}, two runs of the same name or one without a seed",
+                f"predictions has {key!r} and {seen[clash]!r}, two runs of the same name or "
+                "one without a seed",
                 "give each run of a model a seed of its own",
                 argument="predictions",
                 value=key,
-                other=seen[clash],
             )
         seen[names] = key
 
@@ -368,15 +362,12 @@ def _refuse_other_labels(data_set: str, runs: Mapping[tuple[str, ...], tuple[Any
     labels = np.asarray(runs[first][0])
     for other in others:
         if not np.array_equal(labels, np.asarray(runs[other][0])):
-            raise InvalidValueError(
-                "rows-differ",
-                "the labels of {other!q} and {first!q} differ on the data set {data_set!q}",
-                "models of one data set need the same rows in the same order",
-                argument="predictions",
-                first=_name_of(first),
-                other=_name_of(other),
-                data_set=data_set,
+            cause = (
+                f"the labels of {quote(_name_of(other))} and {quote(_name_of(first))} differ "
+                f"on the data set {quote(data_set)}"
             )
+            remedy = "models of one data set need the same rows in the same order"
+            raise InvalidValueError("rows-differ", cause, remedy, argument="predictions")
 
 
 def _name_of(key: tuple[str, ...]) -> str:

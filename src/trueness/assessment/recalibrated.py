@@ -234,12 +234,8 @@ def _checked(y_true: Any, y_prob: Any, how: Mapping[str, Any]) -> tuple[Rows, Fl
 
 def _refuse_share(value: Any) -> None:
     if isinstance(value, bool) or not isinstance(value, (int, float)) or not 0 < value < 1:
-        raise InvalidValueError(
-            "bad-argument",
-            "{argument} must be a number between 0 and 1, such as 0.5, got {value!r}",
-            argument="calibration_share",
-            value=value,
-        )
+        cause = f"calibration_share must be a number between 0 and 1, such as 0.5, got {value!r}"
+        raise InvalidValueError("bad-argument", cause, argument="calibration_share", value=value)
 
 
 def _halves(n_rows: int, units: IntArray | None, share: float, seed: int) -> tuple[IntArray, IntArray]:
@@ -248,15 +244,14 @@ def _halves(n_rows: int, units: IntArray | None, share: float, seed: int) -> tup
     names = np.unique(codes)
     n_fitted = round(share * len(names))
     if min(n_fitted, len(names) - n_fitted) < LEAST_ROWS:
+        unit = "rows" if units is None else "clusters"
         raise InvalidValueError(
             "too-few-rows",
-            "{n} {units} are too few to be divided by {argument}={value}: each part needs at least {least}",
+            f"{len(names)} {unit} are too few to be divided by calibration_share={share}: each "
+            f"part needs at least {LEAST_ROWS}",
             "pass more rows, or the probabilities after",
             argument="calibration_share",
             value=share,
-            n=len(names),
-            units="rows" if units is None else "clusters",
-            least=LEAST_ROWS,
         )
     order = np.random.default_rng([seed, _STREAM]).permutation(names)
     chosen = np.isin(codes, order[:n_fitted])

@@ -327,29 +327,15 @@ def as_limits(argument: str, limits: Any, bare: Sequence[str]) -> dict[str, floa
     """Limits by metric: a mapping from metrics to numbers, or a number for each of the metrics `bare`."""
     by_key = limits if isinstance(limits, Mapping) else dict.fromkeys(bare, limits)
     if not by_key:
-        raise InvalidValueError(
-            "bad-argument",
-            "{argument} is empty",
-            "pass a number, or a mapping such as {example}",
-            argument=argument,
-            example={"vce": 0.02},
-        )
+        remedy = "pass a number, or a mapping such as {'vce': 0.02}"
+        raise InvalidValueError("bad-argument", f"`{argument}` is empty", remedy, argument=argument)
     for key, limit in by_key.items():
         if key not in REPORTED:
-            raise InvalidValueError(
-                "unknown-metric",
-                "{argument} contains the unknown metric {value!r}",
-                "the metrics are {metrics}",
-                argument=argument,
-                value=key,
-                metrics=", ".join(REPORTED),
-            )
+            metrics = ", ".join(REPORTED)
+            cause = f"`{argument}` contains the unknown metric {key!r}"
+            remedy = f"the metrics are {metrics}"
+            raise InvalidValueError("unknown-metric", cause, remedy, argument=argument, value=key)
         if isinstance(limit, bool) or not isinstance(limit, (int, float)) or not 0 <= limit <= 2:
-            raise InvalidValueError(
-                "bad-argument",
-                "{argument} for {metric} must be a number from 0 to 2, got {value!r}",
-                argument=argument,
-                metric=key,
-                value=limit,
-            )
+            cause = f"`{argument}` for {key} must be a number from 0 to 2, got {limit!r}"
+            raise InvalidValueError("bad-argument", cause, argument=argument, value=limit)
     return {key: float(limit) for key, limit in by_key.items()}

@@ -146,13 +146,9 @@ def _sweep_of_events(
     table: EventTable, n_bins: Sequence[int] | None, kind: str, settings: Settings
 ) -> BinSweep:
     if len(table.events) > 1 and not table.spec.is_by_class:
-        raise InvalidValueError(
-            "several-events",
-            "the table has {n_events} events",
-            "select one with table.select(event), or pass a table of all classes",
-            argument="table",
-            n_events=len(table.events),
-        )
+        cause = f"the table has {len(table.events)} events"
+        remedy = "select one with table.select(event), or pass a table of all classes"
+        raise InvalidValueError("several-events", cause, remedy, argument="table")
     chosen = _bins(EVENT_NUMBERS if n_bins is None else n_bins, kind, table.grid.n_cells)
     points = [_event_point(table, bins, settings) for bins in chosen]
     return _sweep(points, kind, "probability", settings, _metric_of(table))
@@ -162,9 +158,8 @@ def _bins(numbers: Sequence[int], kind: str, most: int) -> list[Bins]:
     """The bins of each number."""
     checked = [whole_number("n_bins", number, 1, most) for number in numbers]
     if not checked:
-        raise InvalidValueError(
-            "bad-argument", "{argument} must hold at least one number of bins", argument="n_bins"
-        )
+        cause = "n_bins must hold at least one number of bins"
+        raise InvalidValueError("bad-argument", cause, argument="n_bins")
     return [EqualMass(number) if kind == "mass" else EqualWidth(number) for number in checked]
 
 

@@ -74,12 +74,9 @@ def compare_groups(result: Assessment, against: str = "rest") -> Comparison:
     require_choice("against", against, AGAINST)
     tables = {group.name: group.assessment.tables for group in result.groups if group.assessment is not None}
     if len(tables) < 2:
-        raise InvalidValueError(
-            "no-groups",
-            "fewer than two groups were assessed",
-            "pass {groups} with a column of at least two groups that are large enough",
-            argument="groups",
-        )
+        cause = "fewer than two groups were assessed"
+        remedy = "pass `groups` with a column of at least two groups that are large enough"
+        raise InvalidValueError("no-groups", cause, remedy, argument="groups")
     settings = Settings.of(result.level, result.resamples, result.seed, result.tolerance)
     if against == "each":
         _refuse_many_pairs(len(tables))
@@ -104,15 +101,9 @@ def _pairs_with_rests(groups: Sequence[str]) -> list[tuple[str, str]]:
 def _refuse_many_pairs(n_groups: int) -> None:
     n_pairs = n_groups * (n_groups - 1) // 2
     if n_pairs > MOST_PAIRS:
-        raise InvalidValueError(
-            "too-many-pairs",
-            "{n_groups} groups make {n_pairs} pairs, more than {most}",
-            "{compare_with_rest}",
-            argument="against",
-            n_groups=n_groups,
-            n_pairs=n_pairs,
-            most=MOST_PAIRS,
-        )
+        cause = f"{n_groups} groups make {n_pairs} pairs, more than {MOST_PAIRS}"
+        remedy = "compare each with the rest: `compare_groups('rest')`"
+        raise InvalidValueError("too-many-pairs", cause, remedy, argument="against")
 
 
 def _all_but_one(tables: Sequence[Tables]) -> list[Tables]:
@@ -158,22 +149,14 @@ def _events(tables: Tables, resamples: int, seed: list[int]) -> EventReplicates 
 def _as_tables(tables: Any) -> dict[str, Tables]:
     """The tables by name; refused unless there are two or more of the same classes and measure."""
     if not isinstance(tables, Mapping) or len(tables) < 2:
-        raise InvalidTypeError(
-            "wrong-type",
-            "{argument} must be a mapping of two or more tables, {example}",
-            argument="tables",
-            value=type(tables).__name__,
-            example='{"monday": table_1, "tuesday": table_2}',
-        )
+        cause = 'tables must be a mapping of two or more tables, {"monday": table_1, "tuesday": table_2}'
+        raise InvalidTypeError("wrong-type", cause, argument="tables", value=type(tables).__name__)
     given: dict[str, Tables] = {}
     for name, table in tables.items():
         if not isinstance(table, (CalibrationTable, OptionTables, Tables)):
-            raise InvalidTypeError(
-                "wrong-type",
-                "{argument} must be a CalibrationTable or Tables, got {type}",
-                argument=f"tables[{name!r}]",
-                type=type(table).__name__,
-            )
+            argument = f"tables[{name!r}]"
+            cause = f"`{argument}` must be a CalibrationTable or Tables, got {type(table).__name__}"
+            raise InvalidTypeError("wrong-type", cause, argument=argument)
         given[str(name)] = table if isinstance(table, Tables) else Tables(table)
     _refuse_other_kinds(given)
     return given
@@ -207,14 +190,6 @@ def _refuse_other_kinds(tables: Mapping[str, Tables]) -> None:
             ("kinds of rows", _dependence_of_rows(mine), _dependence_of_rows(tables[name])),
         ):
             if own != other:
-                raise InvalidValueError(
-                    "different-tables",
-                    "{first!r} and {second!r} have different {what}: {own} and {other}",
-                    "compare tables that were made with the same options",
-                    argument="tables",
-                    first=first,
-                    second=name,
-                    what=what,
-                    own=own,
-                    other=other,
-                )
+                cause = f"{first!r} and {name!r} have different {what}: {own} and {other}"
+                remedy = "compare tables that were made with the same options"
+                raise InvalidValueError("different-tables", cause, remedy, argument="tables")

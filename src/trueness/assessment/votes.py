@@ -246,13 +246,9 @@ def _specs(n_options: int, bins: int | Bins) -> list[TableSpec]:
     """Tables by entropy, and by confidence over [0, 1], with ties split."""
     plan = TablePlan.of("entropy", bins, ties="split")
     if isinstance(plan.bins, EqualMass):
-        raise InvalidValueError(
-            "bad-argument",
-            "EqualMass bins depend on the votes, which are exchanged in every resample",
-            "pass a number of bins, or Edges",
-            argument="bins",
-            value=plan.bins,
-        )
+        cause = "EqualMass bins depend on the votes, which are exchanged in every resample"
+        remedy = "pass a number of bins, or Edges"
+        raise InvalidValueError("bad-argument", cause, remedy, argument="bins", value=plan.bins)
     first, second = plan.calibration_specs(n_options, weighted=False)
     edges = np.linspace(0.0, 1.0, second.bins.n_bins + 1)
     return [first, TableSpec(n_options, second.variation, Edges(edges), "split")]

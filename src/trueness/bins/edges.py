@@ -42,15 +42,14 @@ class Edges:
             raise _wrong_type(edges) from error
         steps = np.diff(values)
         if len(values) < 2 or not np.all(np.isfinite(values)):
-            raise _bad_edges("edges must be at least two finite numbers, got {value}", list(values))
+            raise _bad_edges(f"edges must be at least two finite numbers, got {list(values)}", values)
         if values[0] == values[-1] or steps[0] < 0 or np.any(steps[1:] <= 0):
-            raise _bad_edges(
-                "edges must increase (only the first two may be equal), got {value}", list(values)
-            )
+            cause = f"edges must increase (only the first two may be equal), got {list(values)}"
+            raise _bad_edges(cause, values)
         if snap is not None and not 0 <= snap < np.inf:
             raise InvalidValueError(
                 "bad-argument",
-                "snap must be None or a number of at least 0, got {value!r}",
+                f"snap must be None or a number of at least 0, got {snap!r}",
                 argument="snap",
                 value=snap,
             )
@@ -67,13 +66,9 @@ class Edges:
         slack = (high - low) * 2.0**-22
         if self.edges[0] > low + slack or self.edges[-1] < high - slack:
             raise _bad_edges(
-                "edges run from {first} to {last}, but the measure runs from {low} to {high}: rows outside would have "
-                "no bin",
-                list(self.edges),
-                first=self.edges[0],
-                last=self.edges[-1],
-                low=low,
-                high=high,
+                f"edges run from {self.edges[0]} to {self.edges[-1]}, but the measure runs from {low} to "
+                f"{high}: rows outside would have no bin",
+                self.edges,
             )
         return self
 
@@ -111,24 +106,19 @@ def _thresholds(bins: Edges, eps: float, span: float) -> FloatArray:
         wider = (
             ", or cast y_prob to a wider dtype if its values are more exact than that" if eps > 1e-10 else ""
         )
-        raise InvalidValueError(
-            "bins-too-narrow",
-            "bins of width {value:g} are too narrow, because values within {snap:g} of an edge count as on it "
-            "(predictions whose dtype has eps {eps:g})",
-            f"use fewer bins{wider}, or pass Edges(..., snap=...)",
-            argument="bins",
-            value=narrowest,
-            snap=snap,
-            eps=eps,
+        cause = (
+            f"bins of width {narrowest:g} are too narrow, because values within {snap:g} of an edge count "
+            f"as on it (predictions whose dtype has eps {eps:g})"
         )
+        remedy = f"use fewer bins{wider}, or pass Edges(..., snap=...)"
+        raise InvalidValueError("bins-too-narrow", cause, remedy, argument="bins", value=narrowest)
     return np.asarray(edges[1:-1] + snap)
 
 
 def _wrong_type(edges: Any) -> InvalidTypeError:
-    return InvalidTypeError(
-        "wrong-type", "edges must be a flat list of numbers, got {value!r}", argument="edges", value=edges
-    )
+    cause = f"edges must be a flat list of numbers, got {edges!r}"
+    return InvalidTypeError("wrong-type", cause, argument="edges", value=edges)
 
 
-def _bad_edges(cause: str, edges: list[float], **facts: Any) -> InvalidValueError:
-    return InvalidValueError("bad-edges", cause, argument="edges", value=edges, **facts)
+def _bad_edges(cause: str, edges: Sequence[float]) -> InvalidValueError:
+    return InvalidValueError("bad-edges", cause, argument="edges", value=list(edges))

@@ -55,12 +55,8 @@ def as_bins(bins: int | Bins) -> Bins:
         return bins
     if isinstance(bins, (int, np.integer)) and not isinstance(bins, bool):
         return EqualWidth(int(bins))
-    raise InvalidTypeError(
-        "wrong-type",
-        "bins must be a number or EqualWidth, EqualMass or Edges, got {value!r}",
-        argument="bins",
-        value=bins,
-    )
+    cause = f"bins must be a number or EqualWidth, EqualMass or Edges, got {bins!r}"
+    raise InvalidTypeError("wrong-type", cause, argument="bins", value=bins)
 
 
 def confidence_bins_for(bins: Bins, chosen: int | Bins | None = None) -> Bins:
@@ -86,20 +82,18 @@ def group_starts(fine: Edges, count: NDArray[Any], coarse: Bins) -> tuple[IntArr
     if np.any(missing):
         raise InvalidValueError(
             "bins-not-nested",
-            "edge {value} of the coarser bins is not an edge of the {n_bins} finer ones",
-            "the number of equal-width bins must divide {n_bins}; bins of equal mass accept any number",
+            f"edge {wanted[missing][0]} of the coarser bins is not an edge of the {len(have)} finer ones",
+            f"the number of equal-width bins must divide {len(have)}; bins of equal mass accept any number",
             argument="bins",
             value=wanted[missing][0],
-            n_bins=len(have),
         )
     if len(wanted) > 1 and wanted[0] == wanted[1]:
         # A bin for the lowest value alone can only come from such a bin.
         if len(have) == 1 or have[0] != have[1]:
-            raise InvalidValueError(
-                "bins-not-nested",
-                "the coarser bins start with [{value:g}, {value:g}], which is not a bin of the finer ones",
-                argument="bins",
-                value=wanted[0],
+            cause = (
+                f"the coarser bins start with [{wanted[0]:g}, {wanted[0]:g}], which is not a "
+                "bin of the finer ones"
             )
+            raise InvalidValueError("bins-not-nested", cause, argument="bins", value=wanted[0])
         starts[1] = 1
     return starts.astype(np.int64), edges

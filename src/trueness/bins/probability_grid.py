@@ -41,12 +41,8 @@ class ProbabilityGrid:
     def __post_init__(self) -> None:
         steps = np.diff(self.edges)
         if len(self.edges) < 2 or self.edges[0] != 0.0 or self.edges[-1] != 1.0 or not np.all(steps > 0):
-            raise InvalidValueError(
-                "bad-edges",
-                "edges of probabilities must increase from 0 to 1, got {value}",
-                argument="edges",
-                value=list(self.edges),
-            )
+            cause = f"edges of probabilities must increase from 0 to 1, got {list(self.edges)}"
+            raise InvalidValueError("bad-edges", cause, argument="edges", value=list(self.edges))
 
     @property
     def n_cells(self) -> int:

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 from trueness._printing import STANDARD_OUTPUT, plural
 from trueness.cli._errors import refuse_argument
 from trueness.cli._outputs import print_summary
-from trueness.refusals import InvalidValueError
+from trueness.refusals import InvalidValueError, quote
 
 if TYPE_CHECKING:
     from trueness.table import GroupedTables
@@ -24,22 +24,15 @@ def folder_of(arguments: argparse.Namespace) -> str | None:
     is_folder = output != STANDARD_OUTPUT and (output.endswith(("/", os.sep)) or os.path.isdir(output))
     if not is_folder:
         if arguments.at is not None or arguments.by is not None:
-            raise InvalidValueError(
-                "bad-argument",
-                "{argument} writes into a folder, and -o names the file {file!q}",
-                "name a folder, such as -o tables/",
-                argument="--by" if arguments.at is None else "--at",
-                file=output,
-            )
+            argument = "--by" if arguments.at is None else "--at"
+            cause = f"{argument} writes into a folder, and -o names the file {quote(output)}"
+            remedy = "name a folder, such as -o tables/"
+            raise InvalidValueError("bad-argument", cause, remedy, argument=argument)
         return None
     if (arguments.at is None) == (arguments.by is None):
-        raise InvalidValueError(
-            "conflicting-arguments",
-            "-o names the folder {file!q}, which needs one of --at and --by",
-            "pass --at 2026-11-16 for one look, or --by COLUMN for a file of each of its values",
-            argument="--at",
-            file=output,
-        )
+        cause = f"-o names the folder {quote(output)}, which needs one of --at and --by"
+        remedy = "pass --at 2026-11-16 for one look, or --by COLUMN for a file of each of its values"
+        raise InvalidValueError("conflicting-arguments", cause, remedy, argument="--at")
     os.makedirs(output, exist_ok=True)
     return str(output)
 
@@ -50,12 +43,9 @@ def file_in(folder: str, name: str, argument: str) -> str:
 
     look_name(name)
     if os.path.basename(name) != name or "\\" in name or name.startswith(".") or len(name.encode()) > 200:
-        raise refuse_argument(
-            argument,
-            name,
-            "{argument} {value!q} cannot be the name of a file",
-            "use names such as 2026-11-16, without slashes",
-        )
+        cause = f"{argument} {quote(name)} cannot be the name of a file"
+        remedy = "use names such as 2026-11-16, without slashes"
+        raise refuse_argument(argument, name, cause, remedy)
     return os.path.join(folder, name + ENDING)
 
 

@@ -36,12 +36,9 @@ def refuse_options(arguments: argparse.Namespace) -> None:
     _refuse_clusters(arguments)
     for name, remedy in _OTHERS.items():
         if getattr(arguments, name):
-            raise InvalidValueError(
-                "conflicting-arguments",
-                "{argument} is not supported with --event",
-                remedy,
-                argument=f"--{name.replace('_', '-')}",
-            )
+            argument = f"--{name.replace('_', '-')}"
+            cause = f"{argument} is not supported with --event"
+            raise InvalidValueError("conflicting-arguments", cause, remedy, argument=argument)
     _limits(arguments)
 
 
@@ -52,7 +49,7 @@ def _refuse_clusters(arguments: argparse.Namespace) -> None:
         return
     raise InvalidValueError(
         "conflicting-arguments",
-        "{argument} is not supported with --event"
+        "--clusters is not supported with --event"
         + (", and the pixels of an image are one cluster" if images else ""),
         "leave out --event: an assessment of all classes counts clusters, class by class"
         + ("; or pass --clusters none if pixels are independent" if images else ""),
@@ -80,22 +77,15 @@ def saved_events(arguments: argparse.Namespace, paths: Sequence[str]) -> EventTa
 
     refuse_row_options(arguments)
     if arguments.table_out is not None:
-        raise InvalidValueError(
-            "conflicting-arguments",
-            "{argument} with --event applies to rows, and {file} holds tables",
-            "leave it out, or use trueness merge",
-            argument="--table-out",
-            file=arguments.files[0],
-        )
+        cause = f"--table-out with --event applies to rows, and {arguments.files[0]} holds tables"
+        remedy = "leave it out, or use trueness merge"
+        raise InvalidValueError("conflicting-arguments", cause, remedy, argument="--table-out")
     if not are_reports(paths):
         return _merged(arguments, paths)
     if len(paths) > 1:
-        raise InvalidValueError(
-            "mixed-inputs",
-            "a report cannot be merged with other files",
-            "name one report, or tables saved with --table-out",
-            argument=paths[0],
-        )
+        cause = "a report cannot be merged with other files"
+        remedy = "name one report, or tables saved with --table-out"
+        raise InvalidValueError("mixed-inputs", cause, remedy, argument=paths[0])
     return EventTables(event_tables_in(paths[0]), {})
 
 
@@ -152,13 +142,9 @@ def table_of_event(text: str, events: Sequence[EventTable]) -> EventTable:
             event = event_from_text(text, table.n_classes, table.spec.class_names, "--event")
         if event in table.events and table.grid == event_grid():
             return table.select(event)
-    raise InvalidValueError(
-        "no-tables",
-        "{argument} {value}: the saved tables have no table of this event on the event grid",
-        "make them with trueness tabulate --event {value}, or name the files of predictions",
-        argument="--event",
-        value=text,
-    )
+    cause = f"--event {text}: the saved tables have no table of this event on the event grid"
+    remedy = f"make them with trueness tabulate --event {text}, or name the files of predictions"
+    raise InvalidValueError("no-tables", cause, remedy, argument="--event", value=text)
 
 
 def failures_of(result: EventAssessment, arguments: argparse.Namespace) -> list[str]:
@@ -181,14 +167,9 @@ def _limits(arguments: argparse.Namespace, known: Mapping[str, str] = LIMITS) ->
     unknown = [key for key in limits if key not in known]
     of = "with --event" if known is LIMITS else "for stated confidences"
     if unknown:
-        raise InvalidValueError(
-            "unknown-metric",
-            f"{{argument}} {{value}}: {of} there is no such number",
-            "use {known}",
-            argument="--fail-above",
-            value=unknown[0],
-            known=" or ".join(known),
-        )
+        cause = f"--fail-above {unknown[0]}: {of} there is no such number"
+        remedy = "use " + " or ".join(known)
+        raise InvalidValueError("unknown-metric", cause, remedy, argument="--fail-above", value=unknown[0])
     return limits
 
 

@@ -80,13 +80,8 @@ def _compared_value(result: Assessment, key: str, *, lower_end: bool) -> tuple[s
     metric = REPORTED[key]
     estimate = metric.of(result)
     if estimate is None:
-        raise InvalidValueError(
-            "missing-metric",
-            "{argument} {key}: these tables have no {label}",
-            "make them with trueness tabulate, which adds tables by confidence and by class",
-            argument="--fail-above",
-            key=key,
-            label=metric.label,
-        )
+        cause = f"--fail-above {key}: these tables have no {metric.label}"
+        remedy = "make them with trueness tabulate, which adds tables by confidence and by class"
+        raise InvalidValueError("missing-metric", cause, remedy, argument="--fail-above")
     low, value, _ = metric.magnitude(estimate)
     return (f"lower end of {metric.label}", low) if lower_end else (f"debiased {metric.label}", value)

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 from trueness.cli import _sources
 from trueness.cli._options import NNUNET
 from trueness.cli._outputs import print_note
-from trueness.refusals import InvalidValueError
+from trueness.refusals import InvalidValueError, quote
 
 if TYPE_CHECKING:
     from trueness.assessment import Caution
@@ -83,14 +83,9 @@ def refuse_other_pixels(batches: Mapping[str, Batch]) -> None:
     for name in others:
         unlike = batches[first].numbers != batches[name].numbers
         if unlike.any():
-            raise InvalidValueError(
-                "different-rows",
-                "{first} and {second} leave out different pixels of {file}",
-                "compare predictions for the same pixels",
-                first=first,
-                second=name,
-                file=batches[name].file,
-            )
+            cause = f"{first} and {name} leave out different pixels of {batches[name].file}"
+            remedy = "compare predictions for the same pixels"
+            raise InvalidValueError("different-rows", cause, remedy)
 
 
 def _cases(arguments: argparse.Namespace, files: Sequence[str]) -> list[Case]:
@@ -116,10 +111,11 @@ def _folder_of(arguments: argparse.Namespace, files: Sequence[str]) -> str:
         )
     for folder in (files[0], arguments.label_dir):
         if not os.path.isdir(folder):
+            name = quote(folder)
             cause = (
-                "{file!q} is not a folder" if os.path.exists(folder) else "the folder {file!q} does not exist"
+                f"{name} is not a folder" if os.path.exists(folder) else f"the folder {name} does not exist"
             )
-            raise InvalidValueError("missing-file", cause, example, file=folder)
+            raise InvalidValueError("missing-file", cause, example)
     return files[0]
 
 
@@ -142,6 +138,4 @@ def _refuse_options(arguments: argparse.Namespace) -> None:
 
 
 def _conflict(argument: str, cause: str, remedy: str) -> InvalidValueError:
-    return InvalidValueError(
-        "conflicting-arguments", "{argument} {problem}", remedy, argument=argument, problem=cause
-    )
+    return InvalidValueError("conflicting-arguments", f"{argument} {cause}", remedy, argument=argument)

@@ -24,9 +24,8 @@ def limits_of(option: str, text: str | None, bare: tuple[str, ...]) -> dict[str,
     names = [key.strip().lower() for key, _, _ in parts]
     is_bare = len(parts) == 1 and "=" not in text
     if None in numbers or len(set(names)) < len(names) or ("" in names and not is_bare):
-        raise refuse_argument(
-            option, text, "{argument} {value} is neither a number nor a list of different metrics", example
-        )
+        cause = f"{option} {text} is neither a number nor a list of different metrics"
+        raise refuse_argument(option, text, cause, example)
     with name_option(option, text, example):
         return as_limits("the limit", numbers[0] if is_bare else dict(zip(names, numbers, strict=True)), bare)
 
@@ -80,12 +79,8 @@ def refuse_inference_options(arguments: argparse.Namespace) -> None:
 
 def _refuse_level_and_resamples(arguments: argparse.Namespace) -> None:
     if not 0.5 <= arguments.level < 1:
-        raise refuse_argument(
-            "--level",
-            arguments.level,
-            "{argument} must be from 0.5 to below 1, got {value:g}",
-            "such as 0.95",
-        )
+        cause = f"--level must be from 0.5 to below 1, got {arguments.level:g}"
+        raise refuse_argument("--level", arguments.level, cause, "such as 0.95")
     if arguments.resamples is not None:
         whole_number("--resamples", arguments.resamples, 1)
 
@@ -93,17 +88,9 @@ def _refuse_level_and_resamples(arguments: argparse.Namespace) -> None:
 def _refuse_gate_options(arguments: argparse.Namespace) -> None:
     limit = getattr(arguments, "fail_below_p", None)
     if limit is not None and not LEAST_LIMIT <= limit < 1:
-        raise refuse_argument(
-            "--fail-below-p",
-            limit,
-            "{argument} must be from {least:g} to below 1, got {value:g}",
-            "such as 0.01",
-            least=LEAST_LIMIT,
-        )
+        cause = f"--fail-below-p must be from {LEAST_LIMIT:g} to below 1, got {limit:g}"
+        raise refuse_argument("--fail-below-p", limit, cause, "such as 0.01")
     if getattr(arguments, "lower_end", False) and arguments.fail_above is None:
-        raise InvalidValueError(
-            "missing-argument",
-            "{argument} modifies --fail-above, which is missing",
-            "add --fail-above, or leave out --lower-end",
-            argument="--lower-end",
-        )
+        cause = "--lower-end modifies --fail-above, which is missing"
+        remedy = "add --fail-above, or leave out --lower-end"
+        raise InvalidValueError("missing-argument", cause, remedy, argument="--lower-end")

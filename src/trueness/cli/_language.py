@@ -81,12 +81,9 @@ def _recognised(arguments: argparse.Namespace) -> Log | None:
         return None
     if len(formats) > 1:
         listed = {kind.format if kind else "another kind": path for path, kind in found.items()}
-        raise InvalidValueError(
-            "mixed-inputs",
-            "the files have different formats: {listed}",
-            "name files of one format",
-            listed=", ".join(f"{path} is {name}" for name, path in listed.items()),
-        )
+        listed_text = ", ".join(f"{path} is {name}" for name, path in listed.items())
+        cause = f"the files have different formats: {listed_text}"
+        raise InvalidValueError("mixed-inputs", cause, "name files of one format")
     first = next(iter(found.values()))
     print_note(str(first))
     assert first is not None
@@ -105,9 +102,8 @@ def _paths(names: list[str]) -> list[str]:
     for name in names:
         matches = _matches(name)
         if not matches:
-            raise InvalidValueError(
-                "missing-file", "the file {argument!r} does not exist", "check the name", argument=name
-            )
+            cause = f"the file {name!r} does not exist"
+            raise InvalidValueError("missing-file", cause, "check the name", argument=name)
         paths += matches
     return paths
 
@@ -141,9 +137,8 @@ def _groups(arguments: argparse.Namespace) -> list[str] | None:
 
 def _only(paths: list[str], format: str) -> str:
     if len(paths) > 1:
-        raise InvalidValueError(
-            "mixed-inputs", "{format} files are read one at a time", "name one of them", format=format
-        )
+        cause = f"{format} files are read one at a time"
+        raise InvalidValueError("mixed-inputs", cause, "name one of them")
     return paths[0]
 
 
@@ -177,12 +172,9 @@ def _read_inspect(arguments: argparse.Namespace, paths: list[str]) -> Reading:
     names = {"stated_confidence": "stated", "letters": "letters", "votes": "votes"}
     readings = [reading for name, reading in names.items() if given(arguments, name)]
     if len(readings) > 1:
-        raise InvalidValueError(
-            "conflicting-arguments",
-            "{argument} and other readings were given",
-            "give one of --stated-confidence, --letters and --votes",
-            argument="--letters",
-        )
+        cause = "--letters and other readings were given"
+        remedy = "give one of --stated-confidence, --letters and --votes"
+        raise InvalidValueError("conflicting-arguments", cause, remedy, argument="--letters")
     return read_inspect(
         paths,
         reading=readings[0] if readings else None,
@@ -198,12 +190,9 @@ def _read_openai(arguments: argparse.Namespace, paths: list[str]) -> Reading:
     from trueness.language import read_openai
 
     if arguments.label_file is None:
-        raise InvalidValueError(
-            "missing-argument",
-            "{argument} is missing: the output of a batch holds no labels",
-            "write: --label-file labels.csv --key custom_id --label answer",
-            argument="--label-file",
-        )
+        cause = "--label-file is missing: the output of a batch holds no labels"
+        remedy = "write: --label-file labels.csv --key custom_id --label answer"
+        raise InvalidValueError("missing-argument", cause, remedy, argument="--label-file")
     return read_openai(
         _only(paths, "openai"),
         arguments.label_file,
@@ -245,13 +234,9 @@ def _read_stated(arguments: argparse.Namespace, paths: list[str]) -> Reading:
 
     for name, other in (("stated_confidence", "correct"), ("correct", "stated_confidence")):
         if getattr(arguments, name) in (None, True):
-            raise InvalidValueError(
-                "missing-argument",
-                "{argument} names no column, and {other} is given",
-                "write: --stated-confidence confidence --correct grade",
-                argument=_option(name),
-                other=_option(other),
-            )
+            cause = f"{_option(name)} names no column, and {_option(other)} is given"
+            remedy = "write: --stated-confidence confidence --correct grade"
+            raise InvalidValueError("missing-argument", cause, remedy, argument=_option(name))
     return read_stated(
         paths,
         arguments.stated_confidence,
@@ -271,12 +256,9 @@ def _read_votes(arguments: argparse.Namespace, paths: list[str]) -> Reading:
     from trueness.language import read_votes
 
     if arguments.votes is True or arguments.label is None:
-        raise InvalidValueError(
-            "missing-argument",
-            "{argument} needs the columns of the votes, and --label that of the right option",
-            "write: --votes A,B,C,D --label answer",
-            argument="--votes",
-        )
+        cause = "--votes needs the columns of the votes, and --label that of the right option"
+        remedy = "write: --votes A,B,C,D --label answer"
+        raise InvalidValueError("missing-argument", cause, remedy, argument="--votes")
     return read_votes(
         paths,
         _split(arguments.votes) or [],
@@ -300,13 +282,10 @@ def _read_tokens(arguments: argparse.Namespace, paths: list[str]) -> Reading:
 
 def _refuse_groups(arguments: argparse.Namespace) -> None:
     if _groups(arguments) is not None:
-        raise InvalidValueError(
-            "missing-column",
-            "{argument} {value}: these files have no groups but the runs",
-            "write --groups task",
-            argument="--groups",
-            value=",".join(arguments.groups),
-        )
+        value = ",".join(arguments.groups)
+        cause = f"--groups {value}: these files have no groups but the runs"
+        remedy = "write --groups task"
+        raise InvalidValueError("missing-column", cause, remedy, argument="--groups", value=value)
 
 
 _READERS: dict[str, Any] = {

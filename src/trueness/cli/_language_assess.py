@@ -93,11 +93,11 @@ def _of_votes(arguments: argparse.Namespace, reading: Votes) -> Assessed:
     for name in ("report", "plot", "fail_above", "groups"):
         _refuse(arguments, name, "votes")
     if len(set(reading.n_options.tolist())) > 1:
+        numbers = ", ".join(map(str, sorted(set(reading.n_options.tolist()))))
         raise InvalidValueError(
             "wrong-number-of-options",
-            "the questions have {numbers} options, and votes are compared for one number",
+            f"the questions have {numbers} options, and votes are compared for one number",
             "read the log in Python and assess each number by itself: trueness.language.read_inspect",
-            numbers=", ".join(map(str, sorted(set(reading.n_options.tolist())))),
         )
     result: VoteAssessment = assess_votes(
         reading.y_true,
@@ -114,13 +114,9 @@ def _of_votes(arguments: argparse.Namespace, reading: Votes) -> Assessed:
 
 def _refuse(arguments: argparse.Namespace, name: str, what: str) -> None:
     if getattr(arguments, name):
-        raise InvalidValueError(
-            "conflicting-arguments",
-            "{argument} is not supported for {what}",
-            "leave it out",
-            argument=f"--{name.replace('_', '-')}",
-            what=what,
-        )
+        argument = f"--{name.replace('_', '-')}"
+        cause = f"{argument} is not supported for {what}"
+        raise InvalidValueError("conflicting-arguments", cause, "leave it out", argument=argument)
 
 
 def _refuse_gate_on_scores(arguments: argparse.Namespace, reading: Reading) -> None:
@@ -128,10 +124,7 @@ def _refuse_gate_on_scores(arguments: argparse.Namespace, reading: Reading) -> N
     scale = getattr(reading, "scale", "probabilities")
     for name in ("fail_above", "fail_below_p"):
         if getattr(arguments, name) is not None and scale != "probabilities":
-            raise InvalidValueError(
-                "conflicting-arguments",
-                "{argument}: these are {scale}, not probabilities",
-                "take --normalise-by none",
-                argument=f"--{name.replace('_', '-')}",
-                scale=scale,
-            )
+            argument = f"--{name.replace('_', '-')}"
+            cause = f"{argument}: these are {scale}, not probabilities"
+            remedy = "take --normalise-by none"
+            raise InvalidValueError("conflicting-arguments", cause, remedy, argument=argument)

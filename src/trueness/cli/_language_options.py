@@ -145,6 +145,5 @@ def _title(format: str) -> str:
 
 
 def _conflict(option: str, cause: str) -> InvalidValueError:
-    return InvalidValueError(
-        "conflicting-arguments", "{argument} {reason}", "leave it out", argument=option, reason=cause
-    )
+    remedy = "leave it out"
+    return InvalidValueError("conflicting-arguments", f"{option} {cause}", remedy, argument=option)

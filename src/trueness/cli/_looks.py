@@ -44,12 +44,9 @@ def _in_folder(name: str) -> list[str]:
         if entry.lower().endswith(ENDING) and not entry.startswith(".")
     )
     if not inside:
-        raise InvalidValueError(
-            "missing-file",
-            "the folder {argument!r} has no file that ends in .json",
-            "write the tables of a day into it with trueness tabulate --at",
-            argument=name,
-        )
+        cause = f"the folder {name!r} has no file that ends in .json"
+        remedy = "write the tables of a day into it with trueness tabulate --at"
+        raise InvalidValueError("missing-file", cause, remedy, argument=name)
     return inside
 
 
@@ -61,21 +58,12 @@ def _name(path: str, pattern: str | None) -> str:
     try:
         found = re.search(pattern, name) or re.search(pattern, path)
     except re.error as error:
-        raise refuse_argument(
-            "--at",
-            pattern,
-            "{argument} must be a regular expression, got {value!r}: {reason}",
-            "such as --at '(\\d{{4}}-\\d\\d-\\d\\d)'",
-            reason=str(error),
-        ) from error
+        cause = f"--at must be a regular expression, got {pattern!r}: {error}"
+        remedy = "such as --at '(\\d{4}-\\d\\d-\\d\\d)'"
+        raise refuse_argument("--at", pattern, cause, remedy) from error
     if found is None or not (text := found.group(1) if found.re.groups else found.group()):
-        raise refuse_argument(
-            "--at",
-            pattern,
-            "{argument} {value!r} does not occur in the name of {file!r}",
-            "leave it out, or name only files of looks",
-            file=path,
-        )
+        cause = f"--at {pattern!r} does not occur in the name of {path!r}"
+        raise refuse_argument("--at", pattern, cause, "leave it out, or name only files of looks")
     return text
 
 

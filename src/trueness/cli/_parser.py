@@ -56,9 +56,7 @@ class _Parser(argparse.ArgumentParser):
     def error(self, message: str) -> NoReturn:
         from trueness.refusals import InvalidValueError
 
-        raise InvalidValueError(
-            "bad-command-line", "{message}", "see {program} --help", message=message, program=self.prog
-        )
+        raise InvalidValueError("bad-command-line", message, f"see {self.prog} --help")
 
 
 def make_parser(names: Iterable[str] = tuple(COMMANDS)) -> argparse.ArgumentParser:
@@ -111,13 +109,12 @@ def _refuse_unknown(argument: str, command: str) -> NoReturn:
 
     option = argument.partition("=")[0]
     near = get_close_matches(option, _options_of(command), n=1, cutoff=0.7)
+    kind = "option" if argument.startswith("-") else "argument"
+    suggestion = f"did you mean {near[0]}? " if near else ""
     raise InvalidValueError(
         "unknown-option" if argument.startswith("-") else "bad-command-line",
-        "unknown {kind} {value}",
-        "{suggestion}see trueness {command} --help",
+        f"unknown {kind} {argument}",
+        f"{suggestion}see trueness {command} --help",
         argument=option,
         value=argument,
-        kind="option" if argument.startswith("-") else "argument",
-        suggestion=f"did you mean {near[0]}? " if near else "",
-        command=command,
     )

@@ -24,12 +24,9 @@ def are_tables(files: Sequence[str]) -> bool:
     """Whether the files hold saved tables; refused if only some of them do."""
     saved = [name for name in files if name.lower().endswith((".json", *_PAGES))]
     if saved and len(saved) != len(files):
-        raise InvalidValueError(
-            "mixed-inputs",
-            "{argument} is a file of tables, other files hold predictions",
-            "tabulate those first, and name the tables",
-            argument=saved[0],
-        )
+        cause = f"{saved[0]} is a file of tables, other files hold predictions"
+        remedy = "tabulate those first, and name the tables"
+        raise InvalidValueError("mixed-inputs", cause, remedy, argument=saved[0])
     return bool(saved)
 
 
@@ -68,13 +65,10 @@ def refuse_row_options(arguments: argparse.Namespace) -> None:
     """Refuse options that have no effect on saved tables, whose rows are summed already."""
     for name, default in _ROW_OPTIONS.items():
         if getattr(arguments, name, default) != default:
-            raise InvalidValueError(
-                "conflicting-arguments",
-                "{argument} applies to rows, and {file} holds tables",
-                "leave it out, or name the files of predictions",
-                argument=f"--{name.replace('_', '-')}",
-                file=arguments.files[0],
-            )
+            argument = f"--{name.replace('_', '-')}"
+            cause = f"{argument} applies to rows, and {arguments.files[0]} holds tables"
+            remedy = "leave it out, or name the files of predictions"
+            raise InvalidValueError("conflicting-arguments", cause, remedy, argument=argument)
 
 
 def refuse_other_groups(groups: Sequence[str] | None, tables: GroupedTables) -> None:
@@ -85,14 +79,11 @@ def refuse_other_groups(groups: Sequence[str] | None, tables: GroupedTables) -> 
         return
     columns = [column.strip() for part in groups for column in part.split(",")]
     if tables.by not in (join_columns(groups), join_columns(columns)):
-        raise InvalidValueError(
-            "groups-differ",
-            "{argument} {value}: the saved tables are {groups}",
-            "make them with trueness tabulate --groups, or leave it out",
-            argument="--groups",
-            value=",".join(groups),
-            groups="not grouped" if tables.by is None else f"grouped by {tables.by!r}",
-        )
+        value = ",".join(groups)
+        grouping = "not grouped" if tables.by is None else f"grouped by {tables.by!r}"
+        cause = f"--groups {value}: the saved tables are {grouping}"
+        remedy = "make them with trueness tabulate --groups, or leave it out"
+        raise InvalidValueError("groups-differ", cause, remedy, argument="--groups", value=value)
 
 
 def merge_saved(paths: Sequence[str], by_class: bool | None) -> GroupedTables:
@@ -105,12 +96,9 @@ def merge_saved(paths: Sequence[str], by_class: bool | None) -> GroupedTables:
 def by_class_or_not(tables: GroupedTables, by_class: bool | None) -> GroupedTables:
     """Saved tables, without those of events after --no-by-class; None if neither this nor --by-class was given."""
     if by_class and tables.whole.by_class is None:
-        raise InvalidValueError(
-            "no-tables",
-            "{argument}: the saved tables have no table by class",
-            "make them again with trueness tabulate",
-            argument="--by-class",
-        )
+        cause = "--by-class: the saved tables have no table by class"
+        remedy = "make them again with trueness tabulate"
+        raise InvalidValueError("no-tables", cause, remedy, argument="--by-class")
     return tables.without_events() if by_class is False else tables
 
 
@@ -122,12 +110,9 @@ def saved_paths(files: Sequence[str]) -> list[str]:
     for name in files:
         matches = [name] if os.path.exists(name) else matching_paths(name)
         if not matches:
-            raise InvalidValueError(
-                "missing-file",
-                "the file {argument!r} does not exist",
-                "name files that trueness tabulate wrote",
-                argument=name,
-            )
+            cause = f"the file {name!r} does not exist"
+            remedy = "name files that trueness tabulate wrote"
+            raise InvalidValueError("missing-file", cause, remedy, argument=name)
         paths += matches
     refuse_twice(paths)
     return paths

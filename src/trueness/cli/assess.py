@@ -113,12 +113,9 @@ def run(arguments: argparse.Namespace) -> int:
     refuse_plot(arguments.plot)
     refuse_inference_options(arguments)
     if arguments.compare_groups and not (arguments.groups or saved):
-        raise InvalidValueError(
-            "bad-argument",
-            "{argument} compares the groups of --groups, which is missing",
-            "add --groups COLUMN",
-            argument="--compare-groups",
-        )
+        cause = "--compare-groups compares the groups of --groups, which is missing"
+        remedy = "add --groups COLUMN"
+        raise InvalidValueError("bad-argument", cause, remedy, argument="--compare-groups")
     if arguments.event is not None:
         return _run_event(arguments, inputs, paths)
     tables, notes = (_saved_tables(arguments, paths), ()) if saved else _summed_tables(arguments, inputs)
@@ -217,12 +214,9 @@ def _tables_of_report(paths: list[str]) -> GroupedTables:
     from trueness.table import GroupedTables
 
     if len(paths) > 1:
-        raise InvalidValueError(
-            "mixed-inputs",
-            "a report cannot be merged with other files",
-            "name one report, or tables saved with --table-out",
-            argument=paths[0],
-        )
+        cause = "a report cannot be merged with other files"
+        remedy = "name one report, or tables saved with --table-out"
+        raise InvalidValueError("mixed-inputs", cause, remedy, argument=paths[0])
     try:
         saved = read(paths[0])
     except Refusal as error:
@@ -239,14 +233,9 @@ def _of_event(path: str) -> Refusal:
     from trueness.report import event_tables_in
 
     (table,) = event_tables_in(path)
-    return InvalidValueError(
-        "no-tables",
-        "{file} is the report of one event",
-        "add --event {event}",
-        argument=path,
-        file=path,
-        event=table.spec.name_of(table.events[0]),
-    )
+    cause = f"{path} is the report of one event"
+    remedy = f"add --event {table.spec.name_of(table.events[0])}"
+    return InvalidValueError("no-tables", cause, remedy, argument=path)
 
 
 def _assess(tables: GroupedTables, arguments: argparse.Namespace) -> Assessment:

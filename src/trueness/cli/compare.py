@@ -75,12 +75,11 @@ def run(arguments: argparse.Namespace) -> int:
     from trueness.files import check_outputs
 
     if arguments.on_bad_rows != "refuse":
-        raise refuse_argument(
-            "--on-bad-rows",
-            arguments.on_bad_rows,
-            "{argument} {value}: rows cannot be skipped in a comparison, because all models need the same rows",
-            "fix them first",
+        cause = (
+            f"--on-bad-rows {arguments.on_bad_rows}: rows cannot be skipped in a comparison, "
+            "because all models need the same rows"
         )
+        raise refuse_argument("--on-bad-rows", arguments.on_bad_rows, cause, "fix them first")
     refuse_inference_options(arguments)
     refuse_plot(arguments.plot)
     outputs = [arguments.json, arguments.report, arguments.plot, *cell_paths(arguments)]
@@ -128,12 +127,10 @@ def _compare_tables(arguments: argparse.Namespace) -> Comparison:
 def refuse_groups(arguments: argparse.Namespace) -> None:
     """Refuse groups of tables: those of each file are added up."""
     if arguments.groups:
-        raise refuse_argument(
-            "--groups",
-            ",".join(arguments.groups),
-            "{argument} {value}: saved tables are compared as a whole",
-            "leave it out, or compare the groups of one assessment: assess(...).compare_groups()",
-        )
+        value = ",".join(arguments.groups)
+        cause = f"--groups {value}: saved tables are compared as a whole"
+        remedy = "leave it out, or compare the groups of one assessment: assess(...).compare_groups()"
+        raise refuse_argument("--groups", value, cause, remedy)
 
 
 def _sources_by_model(arguments: argparse.Namespace) -> dict[str, Source]:
@@ -176,12 +173,8 @@ def _sources_by_model(arguments: argparse.Namespace) -> dict[str, Source]:
 def _refuse_shared_pipe(inputs_by_model: dict[str, InputFiles]) -> None:
     once = [input for inputs in inputs_by_model.values() for input in inputs.files if input.read_once]
     if len({input.path for input in once}) < len(once):
-        raise InvalidValueError(
-            "read-once",
-            "{argument} is used for two models and can be read only once",
-            "save it as a file",
-            argument=once[0].name,
-        )
+        cause = f"{once[0].name} is used for two models and can be read only once"
+        raise InvalidValueError("read-once", cause, "save it as a file", argument=once[0].name)
 
 
 def _names(arguments: argparse.Namespace, what: str) -> list[str]:
@@ -191,34 +184,22 @@ def _names(arguments: argparse.Namespace, what: str) -> list[str]:
     if arguments.names is not None:
         names = [name.strip() for name in arguments.names.split(",")]
         if len(names) != len(files) or len(set(names)) != len(names):
-            raise refuse_argument(
-                "--names",
-                arguments.names,
-                "{argument} must be {n_names} different names",
-                "such as --names old,new",
-                n_names=len(files),
-            )
+            cause = f"--names must be {len(files)} different names"
+            raise refuse_argument("--names", arguments.names, cause, "such as --names old,new")
         return names
     if len(set(files)) < len(files):
-        raise InvalidValueError(
-            "duplicate-file",
-            "{argument} is used for two {what}s",
-            "give the {what}s names: --names old,new",
-            argument=next(file for file in files if files.count(file) > 1),
-            what=what,
-        )
+        argument = next(file for file in files if files.count(file) > 1)
+        cause = f"{argument} is used for two {what}s"
+        remedy = f"give the {what}s names: --names old,new"
+        raise InvalidValueError("duplicate-file", cause, remedy, argument=argument)
     stems = [os.path.basename(os.path.normpath(file)).split(".")[0] or file for file in files]
     return stems if len(set(stems)) == len(stems) else list(files)
 
 
 def _refuse_files(files: list[str], what: str) -> None:
     if len(files) < 2:
-        raise InvalidValueError(
-            "too-few-models",
-            "a comparison needs two {what}s or more",
-            "name a file for each, or use trueness assess",
-            what=what,
-        )
+        remedy = "name a file for each, or use trueness assess"
+        raise InvalidValueError("too-few-models", f"a comparison needs two {what}s or more", remedy)
 
 
 def _compare(sources: dict[str, Source], arguments: argparse.Namespace) -> Comparison:
@@ -298,11 +279,8 @@ def _bins(sources: dict[str, Source], arguments: argparse.Namespace) -> Any:
     if not isinstance(bins, EqualMass):
         return bins
     if arguments.sample_weight is not None:
-        raise InvalidValueError(
-            "conflicting-arguments",
-            "{argument}: bins of equal mass do not support sample weights here",
-            "use --bins instead",
-            argument="--sample-weight",
-        )
+        cause = "--sample-weight: bins of equal mass do not support sample weights here"
+        remedy = "use --bins instead"
+        raise InvalidValueError("conflicting-arguments", cause, remedy, argument="--sample-weight")
     print_note(f"{bins.n_bins} bins of equal mass for each model, in two passes")
     return {name: equal_mass_edges(source, arguments.variation, bins) for name, source in sources.items()}

@@ -32,10 +32,7 @@ def run(arguments: argparse.Namespace) -> int:
         import shtab
     except ImportError as error:
         raise MissingLibraryError(
-            "missing-library",
-            "shell completion needs {library}",
-            "pip install 'trueness[cli]'",
-            library="shtab",
+            "missing-library", "shell completion needs shtab", "pip install 'trueness[cli]'"
         ) from error
 
     parser = make_parser()

@@ -168,13 +168,14 @@ def _require_settings(settings: Settings, given: dict[str, Any], path: str) -> N
     for name in given:
         both = (getattr(settings, name), getattr(wanted, name))
         if both[0] != both[1]:
+            argument = f"--{name.replace('_', '-')}"
+            value = "" if name == "reference" else both[1]
             raise InvalidValueError(
                 "different-settings",
-                "{argument} {value}: {file} was begun with other settings",
+                f"{argument} {value}: {path} was begun with other settings",
                 "settings cannot change after the first look; leave it out, or begin another state",
-                argument=f"--{name.replace('_', '-')}",
-                value="" if name == "reference" else both[1],
-                file=path,
+                argument=argument,
+                value=value,
             )
 
 
@@ -198,7 +199,7 @@ def _count(monitor: Monitor, files: list[LookFile], arguments: argparse.Namespac
             else:
                 growing.update(tables, each.at)
         except Refusal as error:
-            raise error if "source" in error.facts else error.with_facts(source=each.path) from error
+            raise error if error.source is not None else error.with_facts(source=each.path) from error
     if left_out:
         print_note(f"{plural(left_out, 'file')} before {start}, where the monitor was restarted, left out")
     return len(monitor.looks) - before

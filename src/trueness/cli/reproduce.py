@@ -97,12 +97,8 @@ def _settings(arguments: argparse.Namespace) -> RunSettings:
     draws_figures = not arguments.no_figures
     import_module("trueness.reproduction.dirichlet")  # refused here, and not after hours, if SciPy is missing
     if draws_figures and find_spec("matplotlib") is None:
-        raise MissingLibraryError(
-            "missing-library",
-            "figures need {library}",
-            "pip install 'trueness[reproduction]', or pass --no-figures",
-            library="matplotlib",
-        )
+        remedy = "pip install 'trueness[reproduction]', or pass --no-figures"
+        raise MissingLibraryError("missing-library", "figures need matplotlib", remedy)
     repeats, n_threads = arguments.repeats, arguments.n_threads
     with name_option("--max-rows", arguments.max_rows, "such as --max-rows 1e5"):
         sizes = sizes_up_to(arguments.max_rows)

@@ -54,12 +54,9 @@ def run(arguments: argparse.Namespace) -> int:
     from trueness.files import check_outputs, write_predictions
 
     if arguments.format is not None and arguments.output != STANDARD_OUTPUT:
-        raise refuse_argument(
-            "--format",
-            arguments.format,
-            "{argument} is for standard output (-o -)",
-            "choose the format by the file's ending",
-        )
+        cause = "--format is for standard output (-o -)"
+        remedy = "choose the format by the file's ending"
+        raise refuse_argument("--format", arguments.format, cause, remedy)
     n_rows, alpha = (
         _number_of_rows(arguments.n_rows),
         parse_numbers("--alpha", arguments.alpha, _ALPHA_EXAMPLE),
@@ -97,10 +94,6 @@ def _number_of_rows(text: str) -> int:
     except ValueError:
         number = 0.0
     if not (1 <= number < 2**53 and number.is_integer()):
-        raise refuse_argument(
-            "--n-rows",
-            text,
-            "{argument} must be an integer of at least 1, got {value!r}",
-            "such as 50000 or 1e6",
-        )
+        cause = f"--n-rows must be an integer of at least 1, got {text!r}"
+        raise refuse_argument("--n-rows", text, cause, "such as 50000 or 1e6")
     return int(number)

@@ -80,12 +80,9 @@ def run(arguments: argparse.Namespace) -> int:
     from trueness.refusals import InvalidValueError
 
     if arguments.grid is not None and (arguments.bins or arguments.equal_mass or arguments.edges):
-        raise InvalidValueError(
-            "conflicting-arguments",
-            "{argument} cannot be combined with other bins",
-            "leave out one of them",
-            argument="--grid",
-        )
+        cause = "--grid cannot be combined with other bins"
+        remedy = "leave out one of them"
+        raise InvalidValueError("conflicting-arguments", cause, remedy, argument="--grid")
     folder, columns = _into_folder(arguments)
     tables = _tables_of_log(arguments, folder) or in_requested_bins(_summed(arguments, folder), arguments)
     if folder is not None:
@@ -120,12 +117,9 @@ def _tables_of_log(arguments: argparse.Namespace, folder: str | None) -> Grouped
     check_outputs([None if folder else arguments.output], [*log.paths, arguments.label_file])
     reading = read_log(arguments, log)
     if not isinstance(reading, Options):
-        raise InvalidValueError(
-            "unsupported-input",
-            "{file} has no probabilities of options, and a table is made of them",
-            "assess it: trueness assess {file}",
-            file=log.paths[0],
-        )
+        cause = f"{log.paths[0]} has no probabilities of options, and a table is made of them"
+        remedy = f"assess it: trueness assess {log.paths[0]}"
+        raise InvalidValueError("unsupported-input", cause, remedy)
     return tables_of(arguments, reading, log.paths[0])
 
 

@@ -106,12 +106,11 @@ class Convention:
         if reading.n_rows < self.least_rows:
             raise InvalidValueError(
                 "too-few-rows",
-                "{value} rows are too few for convention {name!r}, which needs {needed}",
+                f"{reading.n_rows} rows are too few for convention {self.name!r}, which needs "
+                f"{self.least_rows}",
                 "use another convention",
                 argument="y_prob",
                 value=reading.n_rows,
-                name=self.name,
-                needed=self.least_rows,
             )
         self._refuse_labels(reading)
         assignment = self.assign(reading, n_bins or 1)
@@ -127,15 +126,10 @@ class Convention:
         if bins is None or (self.fixed_bins and bins == self.default_bins):
             return self.default_bins
         if self.fixed_bins:
-            raise InvalidValueError(
-                "bad-argument",
-                "{argument}={value!r} does not apply to convention {name!r}, which has {rule}",
-                "leave out {argument}",
-                argument="bins",
-                value=bins,
-                name=self.name,
-                rule=self.bins_text(None),
-            )
+            rule = self.bins_text(None)
+            cause = f"`bins={bins!r}` does not apply to convention {self.name!r}, which has {rule}"
+            remedy = "leave out `bins`"
+            raise InvalidValueError("bad-argument", cause, remedy, argument="bins", value=bins)
         return whole_number("bins", bins, self.least_bins)
 
     def norm_or_default(self, norm: str | None) -> str:
@@ -150,18 +144,8 @@ class Convention:
         n_classes, n_seen = len(reading.seen), int(reading.seen.sum())
         needed = n_classes if self.needs_every_label else self.least_labels
         if n_classes > 2 and n_seen < needed:
-            raise InvalidValueError(
-                "missing-classes",
-                "the labels have {n_seen} of {n_classes} classes; {library} "
-                + (
-                    "leaves out the other columns"
-                    if self.needs_every_label
-                    else "refuses fewer than {needed}"
-                ),
-                "leave out these columns first, or use another convention",
-                argument="y_true",
-                n_seen=n_seen,
-                n_classes=n_classes,
-                needed=needed,
-                library=self.library,
+            cause = f"the labels have {n_seen} of {n_classes} classes; {self.library} " + (
+                "leaves out the other columns" if self.needs_every_label else f"refuses fewer than {needed}"
             )
+            remedy = "leave out these columns first, or use another convention"
+            raise InvalidValueError("missing-classes", cause, remedy, argument="y_true")

@@ -26,22 +26,13 @@ def as_convention(
         require_choice("convention", convention, tuple(CONVENTIONS))
         convention = CONVENTIONS[convention]
     if metric is not None and convention.metric != metric:
-        raise InvalidValueError(
-            "wrong-metric",
-            "convention {value!r} computes {other}, not {metric}",
-            "use trueness.{other}",
-            argument="convention",
-            value=convention.name,
-            other=convention.metric,
-            metric=metric,
-        )
+        cause = f"convention {convention.name!r} computes {convention.metric}, not {metric}"
+        remedy = f"use trueness.{convention.metric}"
+        raise InvalidValueError("wrong-metric", cause, remedy, argument="convention", value=convention.name)
     for argument in (name for name, passed in given.items() if passed):
+        cause = f"`{argument}` does not apply to convention {convention.name!r}"
         raise InvalidValueError(
-            "conflicting-arguments",
-            "{argument} does not apply to convention {value!r}",
-            "leave it out",
-            argument=argument,
-            value=convention.name,
+            "conflicting-arguments", cause, "leave it out", argument=argument, value=convention.name
         )
     return convention
 

@@ -222,10 +222,6 @@ def _divergence(r: FloatArray, q: FloatArray) -> FloatArray:
 
 
 def _without_scores(reader: str) -> InvalidValueError:
-    return InvalidValueError(
-        "no-scores",
-        "{reader} needs sums that the table lacks",
-        "its event is not on the event grid: make it again from the rows",
-        argument="table",
-        reader=reader,
-    )
+    cause = f"{reader} needs sums that the table lacks"
+    remedy = "its event is not on the event grid: make it again from the rows"
+    return InvalidValueError("no-scores", cause, remedy, argument="table")

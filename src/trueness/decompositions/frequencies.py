@@ -46,15 +46,12 @@ class Frequencies:
     def of_event(cls, reader: str, table: EventTable, bins: int | Bins) -> Frequencies:
         """Bins of the probability of the only event of a table."""
         if len(table.events) != 1 or not table.n_rows:
-            raise InvalidValueError(
-                "several-events",
-                "{reader} needs a table of one event with rows, this one has {n_events} events and {n_rows} rows",
-                "select one with table.select(event)",
-                argument="table",
-                reader=reader,
-                n_events=len(table.events),
-                n_rows=table.n_rows,
+            cause = (
+                f"{reader} needs a table of one event with rows, this one has "
+                f"{len(table.events)} events and {table.n_rows} rows"
             )
+            remedy = "select one with table.select(event)"
+            raise InvalidValueError("several-events", cause, remedy, argument="table")
         (cells,) = event_bins(table, bins)
         return cls(
             cells.effective_count,

@@ -118,22 +118,13 @@ def _one_event(reader: str, table: EventTable, event: Event | None) -> EventTabl
     """The table of the event that is named, or of the only one, on the event grid."""
     require_event_table(reader, table)
     if table.grid != event_grid():
-        raise InvalidValueError(
-            "wrong-table",
-            "{reader} needs a table on the event grid, this one has {n_cells} cells",
-            "make it with tabulate_events(..., grid='event')",
-            argument="table",
-            reader=reader,
-            n_cells=table.grid.n_cells,
-        )
+        cause = f"{reader} needs a table on the event grid, this one has {table.grid.n_cells} cells"
+        remedy = "make it with tabulate_events(..., grid='event')"
+        raise InvalidValueError("wrong-table", cause, remedy, argument="table")
     if event is None and len(table.events) > 1:
-        raise InvalidValueError(
-            "several-events",
-            "the table has {n_events} events",
-            "name one of them as event=",
-            argument="event",
-            n_events=len(table.events),
-        )
+        cause = f"the table has {len(table.events)} events"
+        remedy = "name one of them as event="
+        raise InvalidValueError("several-events", cause, remedy, argument="event")
     chosen = table.events[0] if event is None else event
     if chosen not in table.events and table.n_classes is not None:
         chosen = event_index(chosen, table.n_classes, table.spec.class_names, "event")

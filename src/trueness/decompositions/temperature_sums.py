@@ -49,13 +49,11 @@ class TemperatureProfile:
         if not isinstance(other, TemperatureProfile):
             return NotImplemented
         if self.n_classes != other.n_classes or type(self.sums) is not type(other.sums):
-            raise InvalidValueError(
-                "different-tables",
-                "profiles of {mine} and {theirs} classes, or with and without weights, cannot be added",
-                "make both with the same options",
-                mine=self.n_classes,
-                theirs=other.n_classes,
+            cause = (
+                f"profiles of {self.n_classes} and {other.n_classes} classes, or with and "
+                "without weights, cannot be added"
             )
+            raise InvalidValueError("different-tables", cause, "make both with the same options")
         sums: Any = self.sums
         return TemperatureProfile(
             self.n_classes,
@@ -85,12 +83,8 @@ class TemperatureProfile:
     def log_loss_at(self, exponent: float) -> float:
         """The mean log loss of these rows at an exponent from 1/4 to 4, such as one fitted on other rows."""
         if not KNOTS[0] <= exponent <= KNOTS[-1]:
-            raise InvalidValueError(
-                "bad-argument",
-                "{argument} must be from 0.25 to 4, got {value!r}",
-                argument="exponent",
-                value=exponent,
-            )
+            cause = f"exponent must be from 0.25 to 4, got {exponent!r}"
+            raise InvalidValueError("bad-argument", cause, argument="exponent", value=exponent)
         return loss_at(self.sums.value, float(exponent)) / self.weight
 
     def to_dict(self) -> dict[str, Any]:

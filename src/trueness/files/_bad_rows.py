@@ -19,7 +19,7 @@ from trueness.rows.validation import all_rows_ignored
 
 _FOR_LOGPROBS = (
     "logarithms of probabilities are at most 0, and their exponentials sum to 1: "
-    "for other numbers pass {from_logits}"
+    "for other numbers pass `from_logits=True`"
 )
 
 
@@ -48,24 +48,21 @@ def refusal(batch: Batch, error: Refusal) -> Refusal:
         return error.with_facts(source=f"{batch.file}, rows {batch.numbers[0]} to {batch.numbers[-1]}")
     row = int(np.argmax(codes != RowCode.GOOD))
     found = rows.refusal_of_row(row) if isinstance(rows, OptionRows) else refusal_of_row(rows, row)
-    remedy = found.args[2] or "fix the row"
-    facts = {"source": batch.file, "row": int(batch.numbers[row])}
+    cause, remedy = found.cause, found.remedy or "fix the row"
     if batch.options.scale == "logprobs" and found.argument == "y_prob":
         # Validation reads the exponentials.
-        facts["y_prob"], remedy = "exp of the prediction", _FOR_LOGPROBS
-    return found.with_facts(remedy=remedy + ", or {skip_rows}", **facts)
+        cause, remedy = cause.replace("`y_prob`", "exp of the prediction"), _FOR_LOGPROBS
+    remedy += ", or remove such rows first"
+    return found.with_facts(cause=cause, remedy=remedy, source=batch.file, row=int(batch.numbers[row]))
 
 
 def no_rows_left(skipped: Counter[str], *, filtered: bool) -> InvalidValueError:
     """The refusal of files without rows: why these were skipped, by code, and whether there was a condition."""
     if skipped.keys() == {IGNORED}:
         return all_rows_ignored(skipped[IGNORED])
-    return InvalidValueError(
-        "no-rows",
-        "{what}",
-        "check {row_filters} and how the files were written",
-        what="no rows are left" if filtered or skipped else "the files hold no rows",
-    )
+    cause = "no rows are left" if filtered or skipped else "the files hold no rows"
+    remedy = "check the conditions and how the files were written"
+    return InvalidValueError("no-rows", cause, remedy)
 
 
 def _codes(rows: Rows | OptionRows) -> NDArray[np.uint8]:

@@ -9,7 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from trueness.formats.arrow import field_of, nulls_of, numpy_view, plain, pyarrow
-from trueness.refusals import InvalidTypeError, InvalidValueError, reason_of
+from trueness.refusals import InvalidTypeError, InvalidValueError, quote, reason_of
 from trueness.rows.class_columns import text_of
 from trueness.rows.groups import EncodedNames, encode_names, in_order
 
@@ -25,14 +25,9 @@ def encode_column(column: Any, name: str, argument: str) -> EncodedNames:
     except NotImplementedError as error:  # from pyarrow, which cannot convert such values to text
         raise _wrong_type(name, argument, f"values of type {str(column.type)[:80]}") from error
     except ValueError as error:  # from NumPy, from pyarrow, or about bytes that are not UTF-8
-        raise InvalidValueError(
-            "not-utf-8",
-            "column {column!q} ({argument}) holds text that cannot be read: {reason}",
-            "write it again as UTF-8",
-            argument=argument,
-            column=name,
-            reason=reason_of(error, 120),
-        ) from error
+        cause = f"column {quote(name)} (`{argument}`) holds text that cannot be read: {reason_of(error, 120)}"
+        remedy = "write it again as UTF-8"
+        raise InvalidValueError("not-utf-8", cause, remedy, argument=argument) from error
 
 
 def _encode_numpy(column: NDArray[Any]) -> EncodedNames:
@@ -131,11 +126,6 @@ def refuse_nested(column: Any, name: str, argument: str) -> None:
 
 
 def _wrong_type(name: str, argument: str, found: str) -> InvalidTypeError:
-    return InvalidTypeError(
-        "wrong-type",
-        "column {column!q} ({argument}) holds {found}",
-        "name a column of numbers, text, dates or true/false",
-        argument=argument,
-        column=name,
-        found=found,
-    )
+    cause = f"column {quote(name)} (`{argument}`) holds {found}"
+    remedy = "name a column of numbers, text, dates or true/false"
+    return InvalidTypeError("wrong-type", cause, remedy, argument=argument)

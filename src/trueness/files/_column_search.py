@@ -43,23 +43,13 @@ def detect_label(fields: Mapping[str, Field], file: str) -> str:
         return names[0]
     columns = ", ".join(quote(name) for name in list(fields)[:12])
     if names:
-        raise InvalidValueError(
-            "ambiguous-columns",
-            "{file} has several columns that may be the labels: {found}",
-            "pass its name as {label}; the first columns are {columns}",
-            argument="label",
-            file=file,
-            found=", ".join(map(quote, names)),
-            columns=columns,
-        )
-    raise InvalidValueError(
-        "missing-column",
-        "no column of {file} has a name that labels usually have",
-        "pass its name as {label}; the first columns are {columns}",
-        argument="label",
-        file=file,
-        columns=columns,
-    )
+        found = ", ".join(map(quote, names))
+        cause = f"{file} has several columns that may be the labels: {found}"
+        remedy = f"pass its name as `label`; the first columns are {columns}"
+        raise InvalidValueError("ambiguous-columns", cause, remedy, argument="label")
+    cause = f"no column of {file} has a name that labels usually have"
+    remedy = f"pass its name as `label`; the first columns are {columns}"
+    raise InvalidValueError("missing-column", cause, remedy, argument="label")
 
 
 def requested_probs(
@@ -77,13 +67,8 @@ def requested_probs(
     probs = [name for columns in found for name in columns.names]
     repeats = [name for name in probs if probs.count(name) > 1] if len(probs) < 10_000 else []
     if repeats:
-        raise InvalidValueError(
-            "named-twice",
-            "{probs} names the column {column!q} twice",
-            "name each class once",
-            argument="probs",
-            column=repeats[0],
-        )
+        cause = f"`probs` names the column {quote(repeats[0])} twice"
+        raise InvalidValueError("named-twice", cause, "name each class once", argument="probs")
     return columns_of(probs)
 
 
@@ -109,15 +94,9 @@ def _columns_meant(fields: Mapping[str, Field], part: str, named: set[str | None
 
 def missing_column(name: str, fields: Mapping[str, Field], file: str, argument: str) -> InvalidValueError:
     """The refusal of a column that the file does not have."""
-    return InvalidValueError(
-        "missing-column",
-        "{file} has no column {column!q} ({argument})",
-        "{hint}",
-        argument=argument,
-        file=file,
-        column=name,
-        hint=nearest(name, list(fields)),
-    )
+    cause = f"{file} has no column {quote(name)} (`{argument}`)"
+    remedy = nearest(name, list(fields))
+    return InvalidValueError("missing-column", cause, remedy, argument=argument)
 
 
 def free_fields(fields: Mapping[str, Field], named: set[str | None]) -> dict[str, Field]:
@@ -128,13 +107,9 @@ def free_fields(fields: Mapping[str, Field], named: set[str | None]) -> dict[str
 def detect_probs(fields: Mapping[str, Field], request: Request, named: set[str | None], file: str) -> Columns:
     """The one way to read columns as probabilities; a refusal if there is none, or more than one."""
     if not request.header:
-        raise InvalidValueError(
-            "missing-column",
-            "the columns of {file} have no names",
-            "pass the numbers of those that hold probabilities as {probs}, such as 1-10",
-            argument="probs",
-            file=file,
-        )
+        cause = f"the columns of {file} have no names"
+        remedy = "pass the numbers of those that hold probabilities as `probs`, such as 1-10"
+        raise InvalidValueError("missing-column", cause, remedy, argument="probs")
     free = free_fields(fields, named)
     readings: list[tuple[str, ...]] = [(name,) for name, field in free.items() if field.kind == "list"]
     readings += series(free, request.percent)
@@ -152,21 +127,13 @@ def detect_probs(fields: Mapping[str, Field], request: Request, named: set[str |
         if not readings and usual and field.problem is not None:
             raise field.problem
     if readings:
-        raise InvalidValueError(
-            "ambiguous-columns",
-            "{file} can be read in several ways: {ways}",
-            "name the columns in {probs}: 'p_*', a list of names, or one list column",
-            argument="probs",
-            file=file,
-            ways="; ".join(description(reading, len(reading) == 1) for reading in readings[:4]),
-        )
-    raise InvalidValueError(
-        "missing-column",
-        "no columns of {file} look like probabilities",
-        "name the columns in {probs}: 'p_*', a list of names, or one list column",
-        argument="probs",
-        file=file,
-    )
+        ways = "; ".join(description(reading, len(reading) == 1) for reading in readings[:4])
+        cause = f"{file} can be read in several ways: {ways}"
+        remedy = "name the columns in `probs`: 'p_*', a list of names, or one list column"
+        raise InvalidValueError("ambiguous-columns", cause, remedy, argument="probs")
+    cause = f"no columns of {file} look like probabilities"
+    remedy = "name the columns in `probs`: 'p_*', a list of names, or one list column"
+    raise InvalidValueError("missing-column", cause, remedy, argument="probs")
 
 
 def series(fields: Mapping[str, Field], percent: bool) -> Iterable[tuple[str, ...]]:

@@ -9,7 +9,7 @@ from trueness._atomic_write import is_read_only
 from trueness._printing import STANDARD_OUTPUT
 from trueness.files.folders import file_identity
 from trueness.formats import STANDARD_INPUT
-from trueness.refusals import InvalidValueError
+from trueness.refusals import InvalidValueError, quote
 
 
 def check_outputs(outputs: Sequence[str | None], inputs: Sequence[str | None] = ()) -> None:
@@ -30,18 +30,13 @@ def check_outputs(outputs: Sequence[str | None], inputs: Sequence[str | None] = 
         _refuse_unwritable(path)
         identity = file_identity(path)
         if identity in read:
-            raise InvalidValueError(
-                "unwritable-file", "{file!r} is read and would be overwritten", "name another file", file=path
-            )
+            cause = f"{path!r} is read and would be overwritten"
+            raise InvalidValueError("unwritable-file", cause, "name another file")
         if identity in written and not _takes_several(path):
             other = written[identity]
-            raise InvalidValueError(
-                "named-twice",
-                "{file!r}{same} is used for two outputs",
-                "name a file for each",
-                file=path,
-                same="" if other == path else f" and {other!r}, which is the same file,",
-            )
+            same = "" if other == path else f" and {other!r}, which is the same file,"
+            cause = f"{path!r}{same} is used for two outputs"
+            raise InvalidValueError("named-twice", cause, "name a file for each")
         written[identity] = path
 
 
@@ -59,25 +54,17 @@ def _takes_several(path: str) -> bool:
 
 def _refuse_unwritable(path: str) -> None:
     if os.path.isdir(path):
-        raise InvalidValueError("unwritable-file", "{file!q} is a folder", "name a file in it", file=path)
+        cause = f"{quote(path)} is a folder"
+        raise InvalidValueError("unwritable-file", cause, "name a file in it")
     if _takes_several(path):
         return
     folder = _existing_folder(os.path.dirname(os.path.realpath(path)))
     if not os.path.isdir(folder):
-        raise InvalidValueError(
-            "unwritable-file", "{file!q} is not a folder", "name a file elsewhere", file=folder
-        )
+        cause = f"{quote(folder)} is not a folder"
+        raise InvalidValueError("unwritable-file", cause, "name a file elsewhere")
     if not os.access(folder, os.W_OK):
-        raise InvalidValueError(
-            "unwritable-file",
-            "the folder {file!q} cannot be written to",
-            "name a file elsewhere",
-            file=folder,
-        )
+        cause = f"the folder {quote(folder)} cannot be written to"
+        raise InvalidValueError("unwritable-file", cause, "name a file elsewhere")
     if is_read_only(path):
-        raise InvalidValueError(
-            "unwritable-file",
-            "{file!q} is read-only",
-            "name another file, or make it writable to replace it",
-            file=path,
-        )
+        remedy = "name another file, or make it writable to replace it"
+        raise InvalidValueError("unwritable-file", f"{quote(path)} is read-only", remedy)

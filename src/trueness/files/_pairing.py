@@ -28,14 +28,8 @@ def pair_batches(batches: Mapping[str, Iterator[Batch]]) -> Iterator[dict[str, B
             return
         if ended:
             longer = next(name for name, length in lengths.items() if length)
-            raise InvalidValueError(
-                "wrong-length",
-                "{shorter} has fewer rows than {longer}: {n_rows}",
-                "compare predictions for the same rows",
-                shorter=ended[0],
-                n_rows=streams[ended[0]].done,
-                longer=longer,
-            )
+            cause = f"{ended[0]} has fewer rows than {longer}: {streams[ended[0]].done}"
+            raise InvalidValueError("wrong-length", cause, "compare predictions for the same rows")
         rows = min(lengths.values())
         taken = {name: stream.take(rows) for name, stream in streams.items()}
         for name in others:
@@ -78,14 +72,9 @@ def _require_same_labels(first: Batch, other: Batch) -> None:
     row = int(np.argmax(unlike))
     raise InvalidValueError(
         "different-labels",
-        "{first}, row {first_row} has class {first_class}, but {other}, row {other_row} has {other_class}",
+        f"{first.file}, row {int(first.numbers[row])} has class {first.y_true[row]}, but "
+        f"{other.file}, row {int(other.numbers[row])} has {other.y_true[row]}",
         "models are compared on the same rows in the same order: sort both files in the same way",
-        first=first.file,
-        first_row=int(first.numbers[row]),
-        first_class=first.y_true[row],
-        other=other.file,
-        other_row=int(other.numbers[row]),
-        other_class=other.y_true[row],
     )
 
 
@@ -100,11 +89,8 @@ def refusal_of_batches(batches: Sequence[Batch], error: Refusal) -> Refusal:
 def equal_mass_edges(source: RowSource, variation: str, bins: EqualMass) -> tuple[Edges, Edges]:
     """Edges by the measure and by confidence, from a pass over the source in which rows are summed on a grid."""
     if not source.rereadable:
-        raise InvalidValueError(
-            "read-once",
-            "bins of equal mass take two passes here, and standard input or a pipe can be read only once",
-            "save it as a file, or use {bins}",
-        )
+        cause = "bins of equal mass take two passes here, and standard input or a pipe can be read only once"
+        raise InvalidValueError("read-once", cause, "save it as a file, or use `bins`")
     plan = Plan.of(variation, bins, options=source.choice.ragged)
     specs = plan.specs(source.n_classes, weighted=False)
     total = Tables.of([empty_table(spec) for spec in specs])

@@ -15,7 +15,7 @@ from trueness.files.request import Request
 from trueness.formats import InputFile, Reader, ReadOptions, endings_text, kind_of, open_reader
 from trueness.formats.arrow import pyarrow
 from trueness.formats.fields import Chunk, Field, Wanted
-from trueness.refusals import InvalidValueError
+from trueness.refusals import InvalidValueError, quote
 
 READ_ROWS = 2**18
 
@@ -62,12 +62,11 @@ class SeparateLabels:
             row = int(order[repeated + 1].min())
             raise InvalidValueError(
                 "duplicate-key",
-                "column {column!q} ({key}) has the value {value!q} a second time",
+                f"column {quote(key)} (`key`) has the value {quote(names[codes[row]])} a second time",
                 "keys of labels must be different",
                 source=self.file,
                 row=row + 1,
                 argument="key",
-                column=key,
                 value=names[codes[row]],
             )
         return {names[code]: row for row, code in enumerate(codes.tolist())}
@@ -86,12 +85,11 @@ class SeparateLabels:
     def in_order(self, start: int, chunk: Chunk, file: str) -> Any:
         """The labels of consecutive rows."""
         if chunk.unreadable:
-            raise InvalidValueError(
-                "unreadable-row",
-                "{file} has rows that cannot be read, so that the labels of the rows after them are not known",
-                "fix them, or {pass_key}",
-                file=file,
+            cause = (
+                f"{file} has rows that cannot be read, so that the labels of the rows after "
+                "them are not known"
             )
+            raise InvalidValueError("unreadable-row", cause, "fix them, or join them by a key")
         end = start + chunk.n_rows
         if end > self._n_rows:
             raise self._other_length(file, f"more than {self._n_rows}")
@@ -111,16 +109,13 @@ class SeparateLabels:
             (row for row, pair in enumerate(zip(found, expected, strict=True)) if len({*pair}) > 1), None
         )
         if row is not None:
+            cause = (
+                f"column {quote(name)} is {quote(found[row])}, but {quote(expected[row])} in "
+                f"{self.file}, so that the labels are in another order"
+            )
+            remedy = "join them by a key"
             raise InvalidValueError(
-                "rows-differ",
-                "column {column!q} is {value!q}, but {expected!q} in {labels}, so that the labels are in another order",
-                "{pass_key}",
-                source=file,
-                row=start + row + 1,
-                column=name,
-                value=found[row],
-                expected=expected[row],
-                labels=self.file,
+                "rows-differ", cause, remedy, source=file, row=start + row + 1, value=found[row]
             )
 
     def require_end(self, n_rows: int, file: str) -> None:
@@ -129,16 +124,9 @@ class SeparateLabels:
             raise self._other_length(file, n_rows)
 
     def _other_length(self, file: str, found: Any) -> InvalidValueError:
-        return InvalidValueError(
-            "lengths-differ",
-            "{label_file} {labels!q} has {n_labels} labels, but {file} has {found} rows",
-            "each row needs one label, or {pass_key}",
-            argument="label_file",
-            labels=self.file,
-            n_labels=self._n_rows,
-            file=file,
-            found=found,
-        )
+        cause = f"`label_file` {quote(self.file)} has {self._n_rows} labels, but {file} has {found} rows"
+        remedy = "each row needs one label, or join them by a key"
+        return InvalidValueError("lengths-differ", cause, remedy, argument="label_file")
 
     def by_key(self, keys: Any, start: int, file: str) -> Any:
         """The labels of rows with these keys; each key must have one."""
@@ -151,13 +139,11 @@ class SeparateLabels:
             row = int(np.argmax(places < 0))
             raise InvalidValueError(
                 "unknown-key",
-                "{value!q} is not in column {column!q} of {labels}, the labels",
+                f"{quote(names[codes[row]])} is not in column {quote(self.key)} of {self.file}, the labels",
                 "each row needs a label",
                 source=file,
                 row=start + row + 1,
                 argument="key",
-                column=self.key,
-                labels=self.file,
                 value=names[codes[row]],
             )
         self._used[places] = True
@@ -215,14 +201,9 @@ class LabelledReader:
 def _input_of(path: str) -> InputFile:
     kind = kind_of(path)
     if kind is None:
-        raise InvalidValueError(
-            "unknown-format",
-            "the format of {file!q} ({label_file}) is not known by its ending",
-            "use one of {endings}",
-            argument="label_file",
-            file=path,
-            endings=endings_text(),
-        )
+        cause = f"the format of {quote(path)} (`label_file`) is not known by its ending"
+        remedy = f"use one of {endings_text()}"
+        raise InvalidValueError("unknown-format", cause, remedy, argument="label_file")
     return InputFile(path, kind)
 
 
@@ -263,12 +244,11 @@ def _refuse_missing_keys(keys: Any, key: str, file: str, first_row: int) -> None
     if missing is not None and missing.any():
         raise InvalidValueError(
             "missing-value",
-            "column {column!q} ({key}) has no value",
+            f"column {quote(key)} (`key`) has no value",
             "each row needs a key",
             source=file,
             row=first_row + int(np.argmax(missing)),
             argument="key",
-            column=key,
         )
 
 

@@ -14,7 +14,7 @@ from trueness.files._coding import encode_column, is_numeric, missing_values, re
 from trueness.files.request import Choice
 from trueness.formats.arrow import ListValues, Matrix, Values, lists_of, matrix_of, values_of
 from trueness.formats.fields import is_number
-from trueness.refusals import InvalidTypeError, InvalidValueError, Refusal, nearest
+from trueness.refusals import InvalidTypeError, InvalidValueError, Refusal, nearest, quote
 from trueness.rows.class_columns import BOOLEANS, columns_of
 from trueness.rows.containers import Contents
 from trueness.rows.groups import EncodedNames, combine
@@ -28,18 +28,7 @@ class Problem(NamedTuple):
 
     rows: BoolArray
     refusal: Refusal
-    """The refusal of any of them, without its row and value."""
-    values: Any = None
-    """A value for each row of the batch; None if there is none to report."""
-
-    def refusal_of(self, row: int, file: str, number: int) -> Refusal:
-        """The refusal of one of the rows, which has this number in the file."""
-        value = {} if self.values is None else {"value": _plain_value(self.values[row])}
-        return self.refusal.with_facts(source=file, row=number, **value)
-
-
-def _plain_value(value: Any) -> Any:
-    return value if isinstance(value, str) else str(value)
+    """The refusal of the first of them, without its number."""
 
 
 def predictions_of(
@@ -72,14 +61,11 @@ def _numbers(column: Any, name: str, argument: str, problems: list[Problem]) -> 
     numbers = np.array([_written_number(text) for text in texts.names], np.float64)[texts.codes]
     bad = np.isnan(numbers) if missing is None else np.isnan(numbers) & ~missing
     if bad.any():
-        refusal = InvalidValueError(
-            "not-a-number",
-            "column {column!q} is not a number, got {value!q}",
-            "write numbers, such as 85% or 85, or {skip_rows}",
-            argument=argument,
-            column=name,
-        )
-        problems.append(Problem(bad, refusal, _Texts(texts)))
+        value = texts.names[int(texts.codes[np.argmax(bad)])]
+        cause = f"column {quote(name)} is not a number, got {quote(value)}"
+        remedy = "write numbers, such as 85% or 85, or remove such rows first"
+        refusal = InvalidValueError("not-a-number", cause, remedy, argument=argument, value=value)
+        problems.append(Problem(bad, refusal))
     return Values(numbers, missing)
 
 
@@ -96,15 +82,15 @@ def _written_number(text: str) -> float:
 def _from_list(matrix: Matrix, name: str, n_classes: int, problems: list[Problem]) -> NDArray[Any]:
     _note_missing(matrix.missing, name, problems)
     if matrix.ragged is not None and matrix.ragged.any():
-        refusal = InvalidValueError(
-            "wrong-length",
-            "column {column!q} must have {n_classes} probabilities, got {value}",
-            "every row needs as many as the first one, or pass {ragged} if rows have options of their own, or "
-            "{skip_rows}",
-            column=name,
-            n_classes=n_classes,
+        assert matrix.lengths is not None
+        value = str(matrix.lengths[np.argmax(matrix.ragged)])
+        cause = f"column {quote(name)} must have {n_classes} probabilities, got {value}"
+        remedy = (
+            "every row needs as many as the first one, or pass `ragged=True` if rows have "
+            "options of their own, or remove such rows first"
         )
-        problems.append(Problem(matrix.ragged, refusal, matrix.lengths))
+        refusal = InvalidValueError("wrong-length", cause, remedy, value=value)
+        problems.append(Problem(matrix.ragged, refusal))
     return matrix.data
 
 
@@ -113,24 +99,19 @@ def _with_own_options(values: ListValues, name: str, problems: list[Problem]) ->
     _note_missing(values.missing, name, problems)
     few = values.lengths < 2
     if few.any():
-        refusal = InvalidValueError(
-            "wrong-length",
-            "column {column!q} must have at least 2 probabilities, got {value}",
-            "every row needs at least 2 options, or {skip_rows}",
-            column=name,
-        )
-        problems.append(Problem(few, refusal, values.lengths))
+        value = str(values.lengths[np.argmax(few)])
+        cause = f"column {quote(name)} must have at least 2 probabilities, got {value}"
+        remedy = "every row needs at least 2 options, or remove such rows first"
+        refusal = InvalidValueError("wrong-length", cause, remedy, value=value)
+        problems.append(Problem(few, refusal))
     return of_flat(values.data, values.lengths, values.starts)
 
 
 def _note_missing(missing: BoolArray | None, name: str, problems: list[Problem]) -> None:
     if missing is not None and missing.any():
-        refusal = InvalidValueError(
-            "missing-value",
-            "column {column!q} has a missing value",
-            "fill in the value, or {skip_rows}",
-            column=name,
-        )
+        cause = f"column {quote(name)} has a missing value"
+        remedy = "fill in the value, or remove such rows first"
+        refusal = InvalidValueError("missing-value", cause, remedy)
         problems.append(Problem(missing, refusal))
 
 
@@ -161,16 +142,12 @@ def _divide_by_100(values: NDArray[Any]) -> NDArray[Any]:
 
 def weights_of(column: Any, name: str, percent: bool, problems: list[Problem]) -> NDArray[Any]:
     """The weights of all rows as float64."""
-    refuse_nested(column, name, "weight")
+    refuse_nested(column, name, "sample_weight")
     if not percent and not is_numeric(column):
-        raise InvalidTypeError(
-            "wrong-type",
-            "column {column!q} ({argument}) holds no numbers",
-            "weights are non-negative numbers",
-            argument="weight",
-            column=name,
-        )
-    values = _numbers(column, name, "weight", problems)
+        cause = f"column {quote(name)} (`sample_weight`) holds no numbers"
+        remedy = "weights are non-negative numbers"
+        raise InvalidTypeError("wrong-type", cause, remedy, argument="sample_weight")
+    values = _numbers(column, name, "sample_weight", problems)
     _note_missing(values.missing, name, problems)
     return values.data.astype(np.float64)
 
@@ -216,22 +193,15 @@ def shares_of(
 def _from_one_hot(column: NDArray[Any], n_classes: int, problems: list[Problem]) -> NDArray[Any]:
     good = ((column == 0) | (column == 1)).all(axis=1) & (np.count_nonzero(column, axis=1) == 1)
     if column.shape[1] != n_classes:
-        raise InvalidValueError(
-            "wrong-shape",
-            "one-hot labels have {found} columns, but there are {n_classes} classes",
-            "pass labels as class indices",
-            argument="label",
-            found=column.shape[1],
-            n_classes=n_classes,
-        )
+        cause = f"one-hot labels have {column.shape[1]} columns, but there are {n_classes} classes"
+        remedy = "pass labels as class indices"
+        raise InvalidValueError("wrong-shape", cause, remedy, argument="label")
     if not good.all():
-        refusal = InvalidValueError(
-            "not-one-hot",
-            "the label is not one-hot, got {value}",
-            "a one-hot row must contain exactly one 1 and otherwise 0",
-            argument="label",
-        )
-        problems.append(Problem(~good, refusal, column))
+        value = str(column[np.argmin(good)])
+        cause = f"the label is not one-hot, got {value}"
+        remedy = "a one-hot row must contain exactly one 1 and otherwise 0"
+        refusal = InvalidValueError("not-one-hot", cause, remedy, argument="label", value=value)
+        problems.append(Problem(~good, refusal))
     return np.asarray(np.argmax(column, axis=1))
 
 
@@ -247,55 +217,42 @@ def _from_texts(
     indices = np.array(of_names, dtype=np.int64)[labels.codes] if of_names else labels.codes
     unknown = indices < 0 if missing is None else (indices < 0) & ~missing
     if unknown.any():
-        values = _Texts(labels)
-        problems.append(Problem(unknown, _unknown_label(values[int(np.argmax(unknown))], choice), values))
+        name = labels.names[int(labels.codes[np.argmax(unknown)])]
+        problems.append(Problem(unknown, _unknown_label(name, choice)))
     return np.maximum(indices, 0)
 
 
 def _unknown_label(name: str, choice: Choice) -> Refusal:
-    index_of = choice.index_of
-    for other, column in _other_uses(choice):
-        if columns_of((*choice.probs, column)).endings[-1] == name:
-            return InvalidValueError(
-                "unknown-label",
-                "the label is {value!q}, but the column of its probability, {column!q}, is that of {other!t}",
-                "name another column for {other!t}",
-                argument="label",
-                column=column,
-                other=other,
-            )
-    if index_of is None:
-        return InvalidValueError(
-            "unknown-label",
-            "the label is not a class index, got {value!q}",
-            "class indices are integers of at least 0; for names pass {classes_names}",
-            argument="label",
-        )
-    return InvalidValueError(
-        "unknown-label",
-        "the label is not one of the classes, got {value!q}",
-        "pass the class names with {classes}; numeric labels are column positions from 0 if {probs} lists the columns "
-        "or with {classes_index}; {hint}",
-        argument="label",
-        hint=nearest(name[:100], list(index_of)),
+    index_of, label = choice.index_of, quote(name)
+    other = next(
+        (
+            (argument, column)
+            for argument, column in _other_uses(choice)
+            if columns_of((*choice.probs, column)).endings[-1] == name
+        ),
+        None,
     )
+    if other is not None:
+        argument, column = other
+        cause = f"is {label}, but the column of its probability, {quote(column)}, is that of `{argument}`"
+        remedy = f"name another column for `{argument}`"
+    elif index_of is None:
+        cause = f"is not a class index, got {label}"
+        remedy = "class indices are integers of at least 0; for names pass `classes=['cat', 'dog']`"
+    else:
+        cause = f"is not one of the classes, got {label}"
+        remedy = (
+            "pass the class names with `classes`; numeric labels are column positions from 0 if `probs` "
+            f"lists the columns or with `classes='index'`; {nearest(name[:100], list(index_of))}"
+        )
+    return InvalidValueError("unknown-label", f"the label {cause}", remedy, argument="label", value=name)
 
 
 def _other_uses(choice: Choice) -> Iterator[tuple[str, str]]:
     """The columns of clusters, groups and weights, each with its argument."""
-    single = {"clusters": choice.clusters, "weight": choice.weight}
+    single = {"clusters": choice.clusters, "sample_weight": choice.weight}
     yield from ((argument, column) for argument, column in single.items() if column is not None)
     yield from (("groups", column) for column in choice.by)
-
-
-class _Texts:
-    """The values of a coded column by row."""
-
-    def __init__(self, encoded: EncodedNames) -> None:
-        self._encoded = encoded
-
-    def __getitem__(self, row: int) -> str:
-        return self._encoded.names[int(self._encoded.codes[row])]
 
 
 def _index(text: str) -> int:

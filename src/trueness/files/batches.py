@@ -252,7 +252,7 @@ def _without(batch: Batch, problems: Sequence[Problem]) -> Batch:
     if not batch.options.tolerant:
         row = int(np.argmax(bad))
         first = next(problem for problem in problems if problem.rows[row])
-        raise first.refusal_of(row, batch.file, int(batch.numbers[row]))
+        raise first.refusal.with_facts(source=batch.file, row=int(batch.numbers[row]))
     skipped, left = Counter(batch.skipped), np.ones(len(batch), bool)
     for problem in problems:  # a row is counted once, for the first of its reasons
         skipped[problem.refusal.code] += int(np.count_nonzero(problem.rows & left))

@@ -29,7 +29,7 @@ def choose(
     label = shares.names[0] if shares else request.label or detect_label(fields, file)
     _require(fields, label, file, "label")
     if request.weight is not None:
-        _require_readable(fields, request.weight, file, "weight")
+        _require_readable(fields, request.weight, file, "sample_weight")
     by = _requested_groups(fields, request.by, file)
     if request.clusters is not None:
         _require(fields, request.clusters, file, "clusters")
@@ -42,7 +42,7 @@ def choose(
     for name in shares.names if shares else (label,):
         _refuse_two_roles(name, columns.names, request.weight, by)
     if request.clusters is not None and request.clusters in {label, request.weight, *columns.names}:
-        other = {label: "label", request.weight: "weight"}.get(request.clusters, "probs")
+        other = {label: "label", request.weight: "sample_weight"}.get(request.clusters, "probs")
         raise _two_roles(request.clusters, other, "clusters")
     if request.ragged:
         _require_list(columns.names, is_list, request, file)
@@ -83,19 +83,15 @@ def _refuse_numbered(
     if _is_listed(request.probs):
         return
     groups = [("groups", name) for name in by]
-    for argument, name in (("clusters", request.clusters), ("weight", request.weight), *groups):
+    for argument, name in (("clusters", request.clusters), ("sample_weight", request.weight), *groups):
         found = None if name is None else _numbered_with(name, fields, request, named, file)
         if found is not None:
             raise InvalidValueError(
                 "named-twice",
-                "the column of {argument}, {column!q}, is one of the {n_columns} probability columns {first!q} to "
-                "{last!q}",
-                "name another column; or list those that hold probabilities in {probs}, separated by commas",
+                f"the column of `{argument}`, {quote(name)}, is one of the {len(found.names)} "
+                f"probability columns {quote(found.names[0])} to {quote(found.names[-1])}",
+                "name another column; or list those that hold probabilities in `probs`, separated by commas",
                 argument=argument,
-                column=name,
-                n_columns=len(found.names),
-                first=found.names[0],
-                last=found.names[-1],
             )
 
 
@@ -127,25 +123,19 @@ def _with_shares(choice: Choice, shares: Columns | None, probs: Columns | None) 
         return replace(choice, shares=shares.names)
     expected = None if choice.is_list else max(2, len(choice.probs))
     if expected is not None and len(shares.names) != expected:
-        raise InvalidValueError(
-            "wrong-number-of-classes",
-            "{label} names {found} columns of shares, but there are {expected} classes",
-            "name one column for each class, or one list column",
-            argument="label",
-            found=len(shares.names),
-            expected=expected,
-        )
+        cause = f"`label` names {len(shares.names)} columns of shares, but there are {expected} classes"
+        remedy = "name one column for each class, or one list column"
+        raise InvalidValueError("wrong-number-of-classes", cause, remedy, argument="label")
     if probs is None or choice.is_list or len(choice.probs) == 1:
         return replace(choice, shares=shares.names)
     place = dict(zip(shares.endings, shares.names, strict=True))
     if {*place} != {*probs.endings}:
         raise InvalidValueError(
             "different-columns",
-            "the columns of {label} end in {mine!q}, …, those of {probs} in {theirs!q}, …",
+            f"the columns of `label` end in {quote(shares.endings[0])}, …, those of `probs` in "
+            f"{quote(probs.endings[0])}, …",
             "name the columns of shares like those of probabilities, such as s_0, s_1 beside p_0, p_1",
             argument="label",
-            mine=shares.endings[0],
-            theirs=probs.endings[0],
         )
     return replace(choice, shares=tuple(place[ending] for ending in probs.endings))
 
@@ -153,42 +143,29 @@ def _with_shares(choice: Choice, shares: Columns | None, probs: Columns | None) 
 def _require_list(probs: Sequence[str], is_list: bool, request: Request, file: str) -> None:
     """Refuse options of rows that are not in one list column, and names for them."""
     if not is_list:
-        raise InvalidValueError(
-            "wrong-type",
-            "{ragged} needs one list column, and {file} has {found}",
-            "write the options of each row as a list, or leave it out",
-            argument="ragged",
-            file=file,
-            found=description(probs, is_list),
-        )
+        cause = f"`ragged=True` needs one list column, and {file} has {description(probs, is_list)}"
+        remedy = "write the options of each row as a list, or leave it out"
+        raise InvalidValueError("wrong-type", cause, remedy, argument="ragged")
     if request.classes is not None:
-        raise InvalidValueError(
-            "bad-argument",
-            "{classes} cannot be used with {ragged}",
-            "labels are the index of the option, from 0",
-            argument="classes",
-        )
+        cause = "`classes` cannot be used with `ragged=True`"
+        remedy = "labels are the index of the option, from 0"
+        raise InvalidValueError("bad-argument", cause, remedy, argument="classes")
 
 
 def _refuse_two_roles(label: str, probs: Sequence[str], weight: str | None, by: Sequence[str]) -> None:
     """Refuse a column that is both labels or groups and probabilities, or both groups and weights."""
     pairs = [(name, "probs", "label") for name in probs if name == label]
     pairs += [(name, "probs", "groups") for name in probs if name in by]
-    pairs += [(name, "weight", "groups") for name in by if name == weight]
+    pairs += [(name, "sample_weight", "groups") for name in by if name == weight]
     for name, one, other in pairs:
         raise _two_roles(name, one, other)
 
 
 def _two_roles(name: str, one: str, other: str) -> InvalidValueError:
     """The refusal of a column that is used for two things."""
-    return InvalidValueError(
-        "named-twice",
-        "column {column!q} is used for both {argument} and {other!t}",
-        "name another column for one of them",
-        argument=one,
-        column=name,
-        other=other,
-    )
+    cause = f"column {quote(name)} is used for both `{one}` and `{other}`"
+    remedy = "name another column for one of them"
+    return InvalidValueError("named-twice", cause, remedy, argument=one)
 
 
 def _by_class(
@@ -215,23 +192,18 @@ def _class_names(classes: str | tuple[str, ...] | None, n_columns: int) -> str |
     names = split(classes)
     expected = max(2, n_columns)
     if len(names) != expected:
-        raise InvalidValueError(
-            "wrong-number-of-classes",
-            "{classes} lists {listed} classes, but there are {expected} columns of probabilities",
-            "list one name for each column",
-            argument="classes",
-            listed=len(names),
-            expected=expected,
-        )
+        cause = f"`classes` lists {len(names)} classes, but there are {expected} columns of probabilities"
+        remedy = "list one name for each column"
+        raise InvalidValueError("wrong-number-of-classes", cause, remedy, argument="classes")
     _refuse_repeated(names)
     return names
 
 
 def _refuse_repeated(names: Sequence[str]) -> None:
     if len(set(names)) != len(names):
-        raise InvalidValueError(
-            "named-twice", "{classes} lists a name twice", "list one name for each class", argument="classes"
-        )
+        cause = "`classes` lists a name twice"
+        remedy = "list one name for each class"
+        raise InvalidValueError("named-twice", cause, remedy, argument="classes")
 
 
 def _is_listed(probs: str | tuple[str, ...] | None) -> bool:
@@ -251,27 +223,21 @@ def _names_of_two(columns: Columns, request: Request, is_list: bool) -> dict[str
     if asked is None or asked == INDEX:
         return None
     if asked == COLUMNS:
-        raise InvalidValueError(
-            "wrong-number-of-classes",
-            "a single column of probabilities does not name the classes",
-            "list them: {classes_names}",
-            argument="classes",
-        )
+        cause = "a single column of probabilities does not name the classes"
+        remedy = "list them: `classes=['cat', 'dog']`"
+        raise InvalidValueError("wrong-number-of-classes", cause, remedy, argument="classes")
     names = split(asked)
     _refuse_repeated(names)
     if not is_list:
         _class_names(asked, 2)
         own = {columns.names[0], *columns_of(columns.names).endings}
         if names[0] in own:
-            raise InvalidValueError(
-                "wrong-order",
-                "column {column!q} is the probability of class 1, which {classes} calls {second!q}",
-                "list the classes in the other order: {second!q}, {first!q}",
-                argument="classes",
-                column=columns.names[0],
-                first=names[0],
-                second=names[1],
+            cause = (
+                f"column {quote(columns.names[0])} is the probability of class 1, which "
+                f"`classes` calls {quote(names[1])}"
             )
+            remedy = f"list the classes in the other order: {quote(names[1])}, {quote(names[0])}"
+            raise InvalidValueError("wrong-order", cause, remedy, argument="classes")
     return {name: index for index, name in enumerate(names)}
 
 
@@ -279,35 +245,20 @@ def recheck(choice: Choice, request: Request, fields: Mapping[str, Field], file:
     """Refuse another file whose columns are not those that were chosen in the first one."""
     for name, purpose in _named_columns(choice):
         if name not in fields:
-            raise InvalidValueError(
-                "missing-column",
-                "{file} has no column {column!q}, which {first} has ({purpose})",
-                "files of one run must have the same columns; {hint}",
-                file=file,
-                column=name,
-                first=first,
-                purpose=purpose,
-                hint=nearest(name, list(fields)),
-            )
+            cause = f"{file} has no column {quote(name)}, which {first} has ({purpose})"
+            remedy = f"files of one run must have the same columns; {nearest(name, list(fields))}"
+            raise InvalidValueError("missing-column", cause, remedy)
     if choice.is_list != (fields[choice.probs[0]].kind == "list"):
-        raise InvalidValueError(
-            "different-columns",
-            "column {column!q} is a list in only one of {first} and {file}",
-            "assess files of different layout one by one",
-            column=choice.probs[0],
-            first=first,
-            file=file,
-        )
+        cause = f"column {quote(choice.probs[0])} is a list in only one of {first} and {file}"
+        remedy = "assess files of different layout one by one"
+        raise InvalidValueError("different-columns", cause, remedy)
     _require_numbers(fields, choice.probs, choice.is_list, file, percent=request.percent)
     extra = [] if choice.is_list else _further_probs(choice, request, fields, file)
     if extra:
         raise InvalidValueError(
             "different-columns",
-            "{file} has the probability column {column!q}, which is missing in {first}",
+            f"{file} has the probability column {quote(extra[0])}, which is missing in {first}",
             "files of one run must have the same classes; list the columns one by one to choose",
-            file=file,
-            column=extra[0],
-            first=first,
         )
 
 
@@ -372,21 +323,10 @@ def _require_numbers(
             raise problem
         if not holds_numbers(fields[name], percent):
             found = {"list": "lists", "text": "text"}.get(fields[name].kind, "no numbers")
-            raise InvalidValueError(
-                "wrong-type",
-                "column {column!q} of {file} holds {found}, not probabilities",
-                "name the columns in {probs}: 'p_*', a list of names, or one list column",
-                argument="probs",
-                column=name,
-                file=file,
-                found=found,
-            )
+            cause = f"column {quote(name)} of {file} holds {found}, not probabilities"
+            remedy = "name the columns in `probs`: 'p_*', a list of names, or one list column"
+            raise InvalidValueError("wrong-type", cause, remedy, argument="probs")
     if len(probs) > MAX_CLASSES:
-        raise InvalidValueError(
-            "too-many-classes",
-            "{file} has {found} probability columns",
-            "at most {most} classes can be read",
-            file=file,
-            found=len(probs),
-            most=MAX_CLASSES,
-        )
+        cause = f"{file} has {len(probs)} probability columns"
+        remedy = f"at most {MAX_CLASSES} classes can be read"
+        raise InvalidValueError("too-many-classes", cause, remedy)

@@ -9,7 +9,7 @@ import re
 from collections.abc import Iterator
 from typing import NamedTuple
 
-from trueness.refusals import InvalidValueError
+from trueness.refusals import InvalidValueError, quote
 
 
 class FolderFiles(NamedTuple):
@@ -27,12 +27,9 @@ def files_below(folder: str) -> FolderFiles:
         files = [os.path.join(path, name) for name in names if not name.startswith((".", "_"))]
         for file in files:
             if not os.path.exists(file):
-                raise InvalidValueError(
-                    "missing-file",
-                    "{file!q} is a link to a file that does not exist",
-                    "remove the link, or restore the file",
-                    file=file,
-                )
+                cause = f"{quote(file)} is a link to a file that does not exist"
+                remedy = "remove the link, or restore the file"
+                raise InvalidValueError("missing-file", cause, remedy)
         found = FolderFiles(found.paths + files, found.linked + linked)
     return found
 
@@ -58,13 +55,9 @@ def _refuse_without(folder: str, needed: int) -> None:
 
 
 def _unreadable(path: str, error: OSError) -> InvalidValueError:
-    return InvalidValueError(
-        "unreadable-file",
-        "{file!q} cannot be read: {reason}",
-        "make it readable, or name the files to read without it",
-        file=path,
-        reason=error.strerror,
-    )
+    cause = f"{quote(path)} cannot be read: {error.strerror}"
+    remedy = "make it readable, or name the files to read without it"
+    return InvalidValueError("unreadable-file", cause, remedy)
 
 
 def matching_paths(pattern: str) -> list[str]:

@@ -26,7 +26,7 @@ from trueness.files.mapped_arrays import array_in
 from trueness.files.request import Choice
 from trueness.files.source import BATCH_VALUES, read_ahead
 from trueness.formats.inputs import InputFile, Kind
-from trueness.refusals import InvalidValueError, reason_of
+from trueness.refusals import InvalidValueError, quote, reason_of
 from trueness.rows import sum_tolerance
 from trueness.rows.groups import EncodedNames
 from trueness.rows.images import Pixels, pixels_of
@@ -179,12 +179,9 @@ def divided_by_sum(predictions: NDArray[Any]) -> FloatArray:
 def array_cases(paths: Sequence[str], label_file: str | None) -> list[Case]:
     """An NPY file of predictions with its labels in another, or NPZ files of both."""
     if label_file is not None and (len(paths) > 1 or not paths[0].endswith(".npy")):
-        raise InvalidValueError(
-            "conflicting-arguments",
-            "{label_file} can only be used with a single NPY file",
-            "save labels and predictions as NPZ, one file for each pair",
-            argument="label_file",
-        )
+        cause = "`label_file` can only be used with a single NPY file"
+        remedy = "save labels and predictions as NPZ, one file for each pair"
+        raise InvalidValueError("conflicting-arguments", cause, remedy, argument="label_file")
     return [_array_case(path, label_file) for path in paths]
 
 
@@ -194,9 +191,8 @@ def _array_case(path: str, label_file: str | None) -> Case:
             if path.endswith(".npz"):
                 return _named_array(path, LABELS), _named_array(path, PREDICTIONS)
             if label_file is None:
-                raise InvalidValueError(
-                    "no-labels", "{file} holds no labels", "{name_label_file}", file=os.path.basename(path)
-                )
+                cause = f"{os.path.basename(path)} holds no labels"
+                raise InvalidValueError("no-labels", cause, "save both as NPZ")
             return np.load(label_file, mmap_mode="r"), np.load(path, mmap_mode="r")
 
     return Case(os.path.basename(path), path, os.path.getsize(path), read)
@@ -208,14 +204,10 @@ def _named_array(path: str, names: Sequence[str]) -> NDArray[Any]:
         present = set(archive.namelist())
     found = next((name for name in names if f"{name}.npy" in present), None)
     if found is None:
-        raise InvalidValueError(
-            "missing-column",
-            "{file} has no array named {names}",
-            "name it {first} when you write the file",
-            file=os.path.basename(path),
-            names=" or ".join(names),
-            first=names[0],
-        )
+        listed = " or ".join(names)
+        cause = f"{os.path.basename(path)} has no array named {listed}"
+        remedy = f"name it {names[0]} when you write the file"
+        raise InvalidValueError("missing-column", cause, remedy)
     return array_in(path, found)
 
 
@@ -237,13 +229,8 @@ def _refuse_unreadable(path: str, *errors: type[Exception]) -> Iterator[None]:
     except InvalidValueError:
         raise
     except (*_READING_ERRORS, *errors) as error:
-        raise InvalidValueError(
-            "unreadable-file",
-            "{file} cannot be read: {reason}",
-            "write it again",
-            file=os.path.basename(path),
-            reason=reason_of(error),
-        ) from error
+        cause = f"{os.path.basename(path)} cannot be read: {reason_of(error)}"
+        raise InvalidValueError("unreadable-file", cause, "write it again") from error
 
 
 def nnunet_cases(folder: str, label_folder: str) -> list[Case]:
@@ -255,12 +242,9 @@ def nnunet_cases(folder: str, label_folder: str) -> list[Case]:
     """
     names = sorted(name for name in os.listdir(folder) if name.endswith(".npz"))
     if not names:
-        raise InvalidValueError(
-            "missing-file",
-            "the folder {file!q} holds no NPZ files",
-            "predict with nnUNetv2_predict and its option save_probabilities",
-            file=folder,
-        )
+        cause = f"the folder {quote(folder)} holds no NPZ files"
+        remedy = "predict with nnUNetv2_predict and its option save_probabilities"
+        raise InvalidValueError("missing-file", cause, remedy)
     return [_nnunet_case(os.path.join(folder, name), label_folder) for name in names]
 
 
@@ -269,13 +253,9 @@ def _nnunet_case(path: str, label_folder: str) -> Case:
     candidates = [os.path.join(label_folder, name + ending) for ending in (".nii.gz", ".nii")]
     label = next((candidate for candidate in candidates if os.path.exists(candidate)), None)
     if label is None:
-        raise InvalidValueError(
-            "missing-file",
-            "the labels {file!q} of case {case!q} do not exist",
-            "{label_dir}",
-            file=candidates[0],
-            case=name,
-        )
+        cause = f"the labels {quote(candidates[0])} of case {quote(name)} do not exist"
+        remedy = "name the folder of labels, such as labelsTr"
+        raise InvalidValueError("missing-file", cause, remedy)
 
     def read() -> tuple[NDArray[Any], NDArray[Any]]:
         with _refuse_unreadable(path):
@@ -286,15 +266,12 @@ def _nnunet_case(path: str, label_folder: str) -> Case:
             labels[None] if labels.ndim + 2 == predictions.ndim else labels
         )  # of two dimensions: one slice
         if labels.shape != predictions.shape[1:]:
-            raise InvalidValueError(
-                "wrong-shape",
-                "the probabilities of case {case!q} have shape {shape}, and its labels {labels} in the axes of NIfTI: "
-                "(classes, z, y, x) and (x, y, z) do not fit",
-                "they must be of the same image",
-                case=name,
-                labels=stored.shape,
-                shape=predictions.shape,
+            cause = (
+                f"the probabilities of case {quote(name)} have shape {predictions.shape}, and "
+                f"its labels {stored.shape} in the axes of NIfTI: (classes, z, y, x) and (x, "
+                "y, z) do not fit"
             )
+            raise InvalidValueError("wrong-shape", cause, "they must be of the same image")
         return labels, predictions
 
     return Case(name, path, os.path.getsize(path), read, one_image=True)
@@ -305,11 +282,7 @@ def _read_nifti(path: str) -> NDArray[Any]:
     try:
         nibabel = import_module("nibabel")
     except ImportError as error:
-        raise InvalidValueError(
-            "missing-library",
-            "{file} is a NIfTI file, and nibabel is not installed",
-            "install trueness[images]",
-            file=os.path.basename(path),
-        ) from error
+        cause = f"{os.path.basename(path)} is a NIfTI file, and nibabel is not installed"
+        raise InvalidValueError("missing-library", cause, "install trueness[images]") from error
     with _refuse_unreadable(path, nibabel.filebasedimages.ImageFileError):
         return np.asarray(np.rint(np.asarray(nibabel.load(path).dataobj)), np.int64)

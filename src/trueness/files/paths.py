@@ -66,12 +66,8 @@ def _expand(pattern: str, format: str | None) -> InputFiles:
 def _missing_file(pattern: str) -> InvalidValueError:
     hint = _near_file(pattern)
     if glob.has_magic(pattern):
-        return InvalidValueError(
-            "missing-file", "no file matches {file!q}", "{hint}", file=pattern, hint=hint
-        )
-    return InvalidValueError(
-        "missing-file", "the file {file!q} does not exist", "{hint}", file=pattern, hint=hint
-    )
+        return InvalidValueError("missing-file", f"no file matches {quote(pattern)}", hint)
+    return InvalidValueError("missing-file", f"the file {quote(pattern)} does not exist", hint)
 
 
 def _each_once(found: InputFiles) -> InputFiles:
@@ -98,13 +94,11 @@ def _sequential_input(path: str, format: str | None) -> InputFile:
     kind = kind_of(path, format) or Kind(format)
     input = InputFile(path, kind, read_once=True)
     if kind.format is not None and not formats()[kind.format].is_text:
-        raise InvalidValueError(
-            "read-once",
-            "{file} can be read only once, from front to back, and {format} cannot be read that way",
-            "save it as a file, or pipe CSV or JSON Lines",
-            file=input.name,
-            format=kind.format,
+        cause = (
+            f"{input.name} can be read only once, from front to back, and {kind.format} cannot "
+            "be read that way"
         )
+        raise InvalidValueError("read-once", cause, "save it as a file, or pipe CSV or JSON Lines")
     return input
 
 
@@ -132,19 +126,16 @@ def _file(path: str, format: str | None) -> InputFile:
         raise unknown_ending(path)
     status = os.stat(path)
     if status.st_size == 0 and os.path.isfile(path):
-        raise InvalidValueError("no-rows", "{file} is empty (0 bytes)", "check how it was written", file=path)
+        raise InvalidValueError("no-rows", f"{path} is empty (0 bytes)", "check how it was written")
     return InputFile(path, kind, status.st_size, _partition(os.path.dirname(path).split(os.sep)))
 
 
 def unknown_ending(path: str) -> InvalidValueError:
     """The refusal of a file whose ending is not that of a format."""
-    return InvalidValueError(
-        "unknown-format",
-        "the format of {file!q} is unknown by its ending",
-        "{choose_format} {formats}",
-        file=path,
-        formats=", ".join(format_names()),
-    )
+    formats = ", ".join(format_names())
+    cause = f"the format of {quote(path)} is unknown by its ending"
+    remedy = f"the ending must be that of one of {formats}"
+    return InvalidValueError("unknown-format", cause, remedy)
 
 
 def _refuse_not_utf8(path: str) -> None:
@@ -152,9 +143,8 @@ def _refuse_not_utf8(path: str) -> None:
     try:
         path.encode()
     except UnicodeEncodeError:
-        raise InvalidValueError(
-            "not-utf-8", "the name of {file} is not UTF-8", "rename the file", file=visible(path)
-        ) from None
+        cause = f"the name of {visible(path)} is not UTF-8"
+        raise InvalidValueError("not-utf-8", cause, "rename the file") from None
 
 
 def _in_folder(folder: str, format: str | None) -> InputFiles:
@@ -163,13 +153,8 @@ def _in_folder(folder: str, format: str | None) -> InputFiles:
     paths = sorted(walked.paths, key=natural_key)
     found = [_file(path, format) for path in paths if kind_of(path) is not None]
     if not found:
-        raise InvalidValueError(
-            "missing-file",
-            "the folder {file!q} holds no file that can be read",
-            "files must end in {endings}",
-            file=folder,
-            endings=endings_text(),
-        )
+        cause = f"the folder {quote(folder)} holds no file that can be read"
+        raise InvalidValueError("missing-file", cause, f"files must end in {endings_text()}")
     return InputFiles(found, len(paths) - len(found), walked.linked)
 
 
@@ -190,10 +175,6 @@ def refuse_twice(paths: Sequence[str]) -> None:
         identity = STANDARD_INPUT if path == STANDARD_INPUT else file_identity(path)
         if identity in seen:
             name = "standard input" if path == STANDARD_INPUT else path
-            raise InvalidValueError(
-                "named-twice",
-                "{file} is named twice, which would count its rows twice",
-                "name it once",
-                file=name,
-            )
+            cause = f"{name} is named twice, which would count its rows twice"
+            raise InvalidValueError("named-twice", cause, "name it once")
         seen.add(identity)

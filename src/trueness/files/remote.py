@@ -17,7 +17,7 @@ from trueness.files.batches import Batch
 from trueness.files.paths import find_inputs, unknown_ending
 from trueness.files.source import Source, read_ahead
 from trueness.formats import InputFile, kind_of
-from trueness.refusals import InvalidValueError, reason_of
+from trueness.refusals import InvalidValueError, quote, reason_of
 
 
 class Remote(NamedTuple):
@@ -35,12 +35,8 @@ def find_remote(
     found = [Remote(input) for input in find_inputs(plain, format).files] if plain else []
     for file in found:
         if file.input.read_once:
-            raise InvalidValueError(
-                "read-once",
-                "workers cannot read {file}",
-                "save it where they can read it",
-                file=file.input.name,
-            )
+            cause = f"workers cannot read {file.input.name}"
+            raise InvalidValueError("read-once", cause, "save it where they can read it")
     # An absolute path means the same on every machine that has the file.
     found = [Remote(replace(file.input, path=os.path.abspath(file.input.path))) for file in found]
     for path in paths:
@@ -59,16 +55,14 @@ def _expand_address(url: str, format: str | None, storage_options: Mapping[str, 
         places = fsspec.open_files(url, **storage_options)
     except (OSError, ValueError, ImportError) as error:
         missing = isinstance(error, ImportError)
+        what_to_do = "install the library that it names" if missing else "check the address"
+        cause = f"{quote(url)} cannot be opened: {reason_of(error)}"
         raise InvalidValueError(
-            "missing-library" if missing else "unreadable-file",
-            "{file!q} cannot be opened: {reason}",
-            "{what_to_do}",
-            file=url,
-            reason=reason_of(error),
-            what_to_do="install the library that it names" if missing else "check the address",
+            "missing-library" if missing else "unreadable-file", cause, what_to_do
         ) from error
     if not places:
-        raise InvalidValueError("missing-file", "no file matches {file!q}", "check the address", file=url)
+        cause = f"no file matches {quote(url)}"
+        raise InvalidValueError("missing-file", cause, "check the address")
     chain = "".join(f"::{link}" for link in url.split("::")[1:])
     found = []
     for place in places:
@@ -85,12 +79,9 @@ def local_source(file: Remote, *arguments: Any, **options: Any) -> Iterator[Sour
     name, place = file.input.path, file.place
     if place is None:
         if not os.path.exists(name):
-            raise InvalidValueError(
-                "missing-file",
-                "the file {file} does not exist on this worker",
-                "all workers must be able to read the same files",
-                file=name,
-            )
+            cause = f"the file {name} does not exist on this worker"
+            remedy = "all workers must be able to read the same files"
+            raise InvalidValueError("missing-file", cause, remedy)
         yield Source([file.input], *arguments, **options)
         return
     with TemporaryDirectory(prefix="trueness-") as folder:
@@ -100,13 +91,8 @@ def local_source(file: Remote, *arguments: Any, **options: Any) -> Iterator[Sour
             copy = replace(file.input, path=local, size=os.path.getsize(local), title=name)
             yield Source([copy], *arguments, **options)
         except OSError as error:
-            raise InvalidValueError(
-                "unreadable-file",
-                "{file!q} cannot be read: {reason}",
-                "check the address",
-                file=name,
-                reason=reason_of(error),
-            ) from error
+            cause = f"{quote(name)} cannot be read: {reason_of(error)}"
+            raise InvalidValueError("unreadable-file", cause, "check the address") from error
 
 
 def remote_batches(files: Iterable[Remote], *arguments: Any, **options: Any) -> Iterator[Batch]:

@@ -7,7 +7,7 @@ from dataclasses import dataclass, replace
 
 from trueness.files.where import Condition
 from trueness.formats.fields import DETECTED, TextLayout, Wanted
-from trueness.refusals import InvalidValueError
+from trueness.refusals import InvalidValueError, quote
 from trueness.rows.class_columns import Columns, names_of_classes
 from trueness.rows.groups import join_columns
 
@@ -99,15 +99,12 @@ class Choice:
         if self.ragged:
             return self, n_classes
         if self.index_of is not None and len(self.index_of) != n_classes:
-            raise InvalidValueError(
-                "wrong-number-of-classes",
-                "{classes} lists {listed} classes, but rows of column {column!q} have {found} numbers",
-                "list one name for each class",
-                argument="classes",
-                listed=len(self.index_of),
-                column=self.probs[0],
-                found=width,
+            cause = (
+                f"`classes` lists {len(self.index_of)} classes, but rows of column "
+                f"{quote(self.probs[0])} have {width} numbers"
             )
+            remedy = "list one name for each class"
+            raise InvalidValueError("wrong-number-of-classes", cause, remedy, argument="classes")
         return (replace(self, list_width=1) if width == 1 else self), n_classes
 
 

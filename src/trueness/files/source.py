@@ -18,7 +18,7 @@ from trueness.files.paths import is_read_once
 from trueness.files.request import Choice, Request
 from trueness.formats import InputFile, Reader, ReadOptions, formats, kind_of, open_reader
 from trueness.formats.fields import MAX_CLASSES, Field
-from trueness.refusals import InvalidValueError
+from trueness.refusals import InvalidValueError, quote
 from trueness.rows.class_columns import Columns
 
 BATCH_VALUES = 2**21
@@ -124,10 +124,9 @@ class Source:
             if name not in reader.fields:
                 raise InvalidValueError(
                     "missing-column",
-                    "column {column!q} is in the names of folders and not in {file}",
-                    "labels, probabilities and weights are columns of files; folders give groups and conditions",
-                    column=name,
-                    file=input.name,
+                    f"column {quote(name)} is in the names of folders and not in {input.name}",
+                    "labels, probabilities and weights are columns of files; folders give "
+                    "groups and conditions",
                 )
         inside = wanted._replace(
             texts=tuple(name for name in wanted.texts if name in reader.fields),
@@ -213,31 +212,22 @@ class Source:
 
 def _refuse_key_alone(request: Request) -> None:
     if request.key is not None:
-        raise InvalidValueError(
-            "bad-argument",
-            "{key} joins the labels of {label_file}, which is missing",
-            "name the file of the labels",
-            argument="key",
-        )
+        cause = "`key` joins the labels of `label_file`, which is missing"
+        remedy = "name the file of the labels"
+        raise InvalidValueError("bad-argument", cause, remedy, argument="key")
 
 
 def _check_label_file(label_file: str, inputs: Sequence[InputFile], request: Request) -> None:
     if len(inputs) != 1 and request.key is None:
-        raise InvalidValueError(
-            "bad-argument",
-            "{label_file} without {key} can only be used with a single file of predictions, got {found}",
-            "{pass_key}",
-            argument="label_file",
-            found=len(inputs),
+        cause = (
+            "`label_file` without `key` can only be used with a single file of predictions, "
+            f"got {len(inputs)}"
         )
+        raise InvalidValueError("bad-argument", cause, "join them by a key", argument="label_file")
     if is_read_once(label_file):
-        raise InvalidValueError(
-            "read-once",
-            "{file!q} ({label_file}) is not a file",
-            "save the labels as a file",
-            argument="label_file",
-            file=label_file,
-        )
+        cause = f"{quote(label_file)} (`label_file`) is not a file"
+        remedy = "save the labels as a file"
+        raise InvalidValueError("read-once", cause, remedy, argument="label_file")
 
 
 def _are_arrays(label_file: str, input: InputFile) -> bool:
@@ -249,15 +239,9 @@ def _are_arrays(label_file: str, input: InputFile) -> bool:
 
 def _checked_width(width: int, name: str, file: str) -> int:
     if not 1 <= width <= MAX_CLASSES:
-        raise InvalidValueError(
-            "wrong-shape",
-            "column {column!q} of {file} has {found} numbers in a row",
-            "a row has 2 to {most} classes, or the probability of class 1",
-            column=name,
-            file=file,
-            found=width,
-            most=MAX_CLASSES,
-        )
+        cause = f"column {quote(name)} of {file} has {width} numbers in a row"
+        remedy = f"a row has 2 to {MAX_CLASSES} classes, or the probability of class 1"
+        raise InvalidValueError("wrong-shape", cause, remedy)
     return width
 
 

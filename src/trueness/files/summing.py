@@ -14,7 +14,7 @@ from trueness.files._bad_rows import no_rows_left, refusal
 from trueness.files.batches import Batch, Remark
 from trueness.files.source import RowSource
 from trueness.ranking import DEFAULT_TIES
-from trueness.refusals import InvalidValueError, Refusal
+from trueness.refusals import InvalidValueError, Refusal, quote
 from trueness.rows.clusters import clusters_of_names
 from trueness.rows.groups import in_order
 from trueness.table import (
@@ -178,17 +178,16 @@ def refuse_too_many(groups: Collection[str | None], specs: Sequence[AnySpec], by
         return
     binned = [spec for spec in specs if not isinstance(spec, EventSpec)]
     by_class = len(groups) <= _most_groups(binned)
+    column = by or ""
+    kind = "by class " if by_class else ""
     raise InvalidValueError(
         "too-many-groups",
-        "column {column!q} ({groups}) has more than {most} values, whose tables {kind}would take more than {limit} MB",
-        "use {by_class}, or fewer groups"
+        f"column {quote(column)} (`groups`) has more than {most} values, whose tables "
+        f"{kind}would take more than {GROUP_BYTES >> 20} MB",
+        "use `by_class=False`, or fewer groups"
         if by_class
-        else "group by a column with fewer values, or use {bins} instead of a grid or {equal_mass}",
+        else "group by a column with fewer values, or use `bins` instead of a grid or `bins=EqualMass(10)`",
         argument="groups",
-        column=by or "",
-        most=most,
-        kind="by class " if by_class else "",
-        limit=GROUP_BYTES >> 20,
     )
 
 

@@ -8,7 +8,7 @@ from contextlib import closing
 from trueness.files._coding import encode_column, missing_values
 from trueness.formats import InputFile, Kind, ReadOptions, endings_text, kind_of, open_reader
 from trueness.formats.fields import Wanted
-from trueness.refusals import InvalidValueError, nearest
+from trueness.refusals import InvalidValueError, nearest, quote
 
 ROWS = 2**16
 """Rows that are converted at a time."""
@@ -28,15 +28,9 @@ def read_text_columns(
     with closing(open_reader(_input(path, format), ReadOptions(header=header))) as reader:
         for name in names:
             if name not in reader.fields:
-                raise InvalidValueError(
-                    "missing-column",
-                    "{file} has no column {column!q}",
-                    "{hint}",
-                    argument=path,
-                    file=path,
-                    column=name,
-                    hint=nearest(name, list(reader.fields)),
-                )
+                cause = f"{path} has no column {quote(name)}"
+                remedy = nearest(name, list(reader.fields))
+                raise InvalidValueError("missing-column", cause, remedy, argument=path)
         for chunk in reader.chunks(Wanted((), names[0], tuple(names)), ROWS):
             for name, texts in found.items():
                 texts.extend(_texts(chunk.columns[name], name))
@@ -54,12 +48,6 @@ def _texts(column: object, name: str) -> list[str | None]:
 def _input(path: str, format: str | None) -> InputFile:
     kind: Kind | None = kind_of(path, format)
     if kind is None:
-        raise InvalidValueError(
-            "unknown-format",
-            "{file}: the ending is unknown",
-            "use {endings}",
-            argument=path,
-            file=path,
-            endings=endings_text(),
-        )
+        cause = f"{path}: the ending is unknown"
+        raise InvalidValueError("unknown-format", cause, f"use {endings_text()}", argument=path)
     return InputFile(path, kind)

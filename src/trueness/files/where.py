@@ -19,7 +19,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from trueness.formats.fields import is_number
-from trueness.refusals import InvalidValueError
+from trueness.refusals import InvalidValueError, quote
 
 BoolArray = NDArray[np.bool_]
 
@@ -96,26 +96,16 @@ class Condition(NamedTuple):
     def _number(self, text: str) -> Decimal:
         number = as_number(text)
         if number is None:
-            raise InvalidValueError(
-                "bad-condition",
-                "column {column!q} holds numbers, and {value!q} in {where} is not a number",
-                "compare with a number",
-                argument="where",
-                column=self.column,
-                value=text,
-            )
+            cause = f"column {quote(self.column)} holds numbers, and {quote(text)} in `where` is not a number"
+            remedy = "compare with a number"
+            raise InvalidValueError("bad-condition", cause, remedy, argument="where", value=text)
         return number
 
     def _truth(self, text: str) -> bool:
         if text.lower() not in ("true", "false"):
-            raise InvalidValueError(
-                "bad-condition",
-                "column {column!q} is true or false, and {value!q} in {where} is neither",
-                "compare with true or false",
-                argument="where",
-                column=self.column,
-                value=text,
-            )
+            cause = f"column {quote(self.column)} is true or false, and {quote(text)} in `where` is neither"
+            remedy = "compare with true or false"
+            raise InvalidValueError("bad-condition", cause, remedy, argument="where", value=text)
         return text.lower() == "true"
 
     def _of_text(self, values: NDArray[Any], missing: BoolArray | None) -> BoolArray:
@@ -144,11 +134,10 @@ class Condition(NamedTuple):
         if meaning is None:
             raise InvalidValueError(
                 "bad-condition",
-                "{where} {condition!q}: {sign} compares numbers or dates, and {value!q} is text",
+                f"`where` {quote(self)}: {self.sign} compares numbers or dates, and "
+                f"{quote(self.value)} is text",
                 "write a number or a date such as 2026-11-16, or choose texts with = or in",
                 argument="where",
-                condition=str(self),
-                sign=self.sign,
                 value=self.value,
             )
         value = meaning.read(text)
@@ -159,14 +148,13 @@ class Condition(NamedTuple):
     def _not_comparable(self, text: str, row: int) -> InvalidValueError:
         return InvalidValueError(
             NOT_COMPARABLE,
-            "column {column!q} is {value!q}, which cannot be compared with {wanted!q} by {sign} in {where}{place}",
-            "the column must hold numbers or dates; choose texts with = or in, or remove the row from the file",
+            f"column {quote(self.column)} is {quote(text)}, which cannot be compared with "
+            f"{quote(self.value)} by {self.sign} in `where` in row {row}",
+            "the column must hold numbers or dates; choose texts with = or in, or remove the "
+            "row from the file",
             argument="where",
             row=row,
-            column=self.column,
             value=text,
-            wanted=self.value,
-            sign=self.sign,
         )
 
 
@@ -185,13 +173,11 @@ def _items(value: str) -> list[_Item]:
     while start <= len(value):
         match = _ITEM.match(value, start)
         if match is None:
-            raise InvalidValueError(
-                "bad-condition",
-                "{where}: the list {value!q} has a quote that is not closed or not around a whole item",
-                "write items as a, 'b, c' or remove the quotes",
-                argument="where",
-                value=value,
+            cause = (
+                f"`where`: the list {quote(value)} has a quote that is not closed or not around a whole item"
             )
+            remedy = "write items as a, 'b, c' or remove the quotes"
+            raise InvalidValueError("bad-condition", cause, remedy, argument="where", value=value)
         quoted = match["single"] if match["single"] is not None else match["double"]
         items.append(_Item(match["plain"], False) if quoted is None else _Item(quoted, True))
         start = match.end() + (not match[0].endswith(","))
@@ -299,13 +285,9 @@ def parse_condition(text: str) -> Condition:
     """
     match = _FORM.fullmatch(text)
     if match is None:
-        raise InvalidValueError(
-            "bad-condition",
-            "{where} {value!q} is not a condition",
-            "write a column, one of = != < <= > >= in, and a value: 'age >= 65'",
-            argument="where",
-            value=text,
-        )
+        cause = f"`where` {quote(text)} is not a condition"
+        remedy = "write a column, one of = != < <= > >= in, and a value: 'age >= 65'"
+        raise InvalidValueError("bad-condition", cause, remedy, argument="where", value=text)
     value, sign = match["value"], match["sign"].strip()
     if sign == "in":
         _items(value)  # refused before files are read

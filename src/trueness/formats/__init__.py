@@ -28,7 +28,7 @@ from trueness.formats import by_name
 from trueness.formats._format import Format, PredictionChunks
 from trueness.formats.fields import Reader, ReadOptions, TextLayout
 from trueness.formats.inputs import STANDARD_INPUT, InputFile, Kind
-from trueness.refusals import InvalidValueError, MissingLibraryError
+from trueness.refusals import InvalidValueError, MissingLibraryError, quote
 
 __all__ = [
     "Format",
@@ -130,13 +130,9 @@ def write_predictions(path: str, chunks: Iterable[tuple[Any, Any]], n_rows: int,
     kind = kind_of(path)
     writer = None if kind is None or kind.format is None else _usable(kind.format).write
     if kind is None or writer is None:
-        raise InvalidValueError(
-            "unknown-format",
-            "files with the ending of {file!q} cannot be written",
-            "use {endings}",
-            file=path,
-            endings=endings_text(written=True),
-        )
+        endings = endings_text(written=True)
+        cause = f"files with the ending of {quote(path)} cannot be written"
+        raise InvalidValueError("unknown-format", cause, f"use {endings}")
     with atomic_file(path) as beside:
         writer(beside, kind, PredictionChunks(chunks, n_rows, n_classes))
 
@@ -145,12 +141,7 @@ def _usable(name: str) -> Format:
     """The format, if the library that it needs is installed."""
     format = formats()[name]
     if format.needs is not None and find_spec(format.needs) is None:
-        raise MissingLibraryError(
-            "missing-library",
-            "{format} files need {library}, which is not installed",
-            "pip install 'trueness[{extra}]'",
-            format=name,
-            extra=format.extra,
-            library=format.needs,
-        )
+        cause = f"{name} files need {format.needs}, which is not installed"
+        remedy = f"pip install 'trueness[{format.extra}]'"
+        raise MissingLibraryError("missing-library", cause, remedy)
     return format

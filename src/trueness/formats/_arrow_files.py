@@ -19,24 +19,14 @@ def refuse_unreadable(file: str) -> Iterator[None]:
     try:
         yield
     except UnicodeDecodeError as error:
-        raise InvalidValueError(
-            "not-utf-8",
-            "{file} is not {encoding}: {reason}",
-            "{pass_encoding}",
-            file=file,
-            encoding=error.encoding.upper(),
-            reason=reason_of(error),
-        ) from error
+        cause = f"{file} is not {error.encoding.upper()}: {reason_of(error)}"
+        raise InvalidValueError("not-utf-8", cause, "create the file again in UTF-8") from error
     except Exception as error:
         if isinstance(error, (FileNotFoundError, PermissionError)) or not isinstance(error, _of_damage()):
             raise
-        raise InvalidValueError(
-            "unreadable-file",
-            "{file} cannot be read, it may be damaged or truncated: {reason}",
-            "create the file again{or_pass_format}",
-            file=file,
-            reason=reason_of(error),
-        ) from error
+        cause = f"{file} cannot be read, it may be damaged or truncated: {reason_of(error)}"
+        remedy = "create the file again, or rename it if its ending is wrong"
+        raise InvalidValueError("unreadable-file", cause, remedy) from error
 
 
 def _of_damage() -> tuple[type[Exception], ...]:

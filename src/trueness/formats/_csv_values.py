@@ -7,7 +7,7 @@ from typing import Any
 
 from trueness.formats.arrow import pyarrow
 from trueness.formats.fields import NUMBER, Field, ReadOptions
-from trueness.refusals import InvalidValueError
+from trueness.refusals import InvalidValueError, quote
 
 PERCENT = NUMBER.replace(r"\s*$", r"\s*%\s*$")
 VALUE = rf"({NUMBER}|{PERCENT}|^\s*([nN][aA][nN]|[tT][rR][uU][eE]|[fF][aA][lL][sS][eE])\s*$)"
@@ -27,13 +27,8 @@ def field_of_text(column: Any, name: str, options: ReadOptions, file: str) -> Fi
     if are_mostly(NUMBER):
         return Field("number")
     if are_mostly(NUMBER, PERCENT):
-        problem = InvalidValueError(
-            "percentages",
-            "column {column!q} of {file} holds percentages, such as 85%",
-            "{divide_by_100}",
-            column=name,
-            file=file,
-        )
+        cause = f"column {quote(name)} of {file} holds percentages, such as 85%"
+        problem = InvalidValueError("percentages", cause, "divide `y_prob` by 100")
         return Field("number") if options.percent else Field("text", problem=problem)
     return Field("truth" if are_mostly(BOOLEAN) else "text")
 

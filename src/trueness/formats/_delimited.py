@@ -20,7 +20,7 @@ from trueness.formats._written_columns import schema_of, tables_of, text_file
 from trueness.formats.arrow import gather_tables, pyarrow
 from trueness.formats.fields import Chunk, Field, ReadOptions, Wanted, not_a_list
 from trueness.formats.inputs import Kind
-from trueness.refusals import InvalidValueError
+from trueness.refusals import InvalidValueError, quote
 
 _NUMBERS = ("number", "integer")
 
@@ -33,14 +33,8 @@ def _refuse_other_separator(header: bytes, delimiter: str, name: str) -> None:
         return
     for other in DELIMITERS:
         if other.encode() in header:
-            raise InvalidValueError(
-                "wrong-separator",
-                "the columns of {file} seem to be separated by {found!r}, not by {expected!r}",
-                "{pass_delimiter}",
-                file=name,
-                found=other,
-                expected=delimiter,
-            )
+            cause = f"the columns of {name} seem to be separated by {other!r}, not by {delimiter!r}"
+            raise InvalidValueError("wrong-separator", cause, "write it with commas")
 
 
 class DelimitedReader:
@@ -106,14 +100,11 @@ class DelimitedReader:
         if self._decimal == ",":
             column = with_points(column)
         elif self._options.layout.decimal is None and decimal_signs(column) & {",", "?"}:
-            problem = InvalidValueError(
-                "decimal-comma",
-                "column {column!q} of {file} holds numbers with a comma, which may be a decimal or a thousands "
-                "separator",
-                "{pass_decimal}",
-                column=name,
-                file=self._name,
+            cause = (
+                f"column {quote(name)} of {self._name} holds numbers with a comma, which may "
+                "be a decimal or a thousands separator"
             )
+            problem = InvalidValueError("decimal-comma", cause, "write decimals with a point")
             return Field("text", problem=problem)
         return field_of_text(column, name, self._options, self._name)
 
@@ -131,20 +122,13 @@ class DelimitedReader:
             return [str(number) for number in range(1, len(written) + 1)]
         names = [column.strip() for column in written]
         if any(names) and all(re.fullmatch(VALUE, column.replace(",", ".")) for column in names if column):
-            raise InvalidValueError(
-                "no-header",
-                "the first line of {file} holds numbers and no names: {line!q}",
-                "{no_header}",
-                file=self._name,
-                line=", ".join(names),
-            )
+            line = ", ".join(names)
+            cause = f"the first line of {self._name} holds numbers and no names: {quote(line)}"
+            remedy = "write a header, or use the command with --no-header"
+            raise InvalidValueError("no-header", cause, remedy)
         if not all(names):
-            raise InvalidValueError(
-                "no-header",
-                "{file} has a column without a name",
-                "the first line must name all columns",
-                file=self._name,
-            )
+            cause = f"{self._name} has a column without a name"
+            raise InvalidValueError("no-header", cause, "the first line must name all columns")
         return names
 
     def _table(self, block: bytes, converting: Any) -> Any:
@@ -196,28 +180,21 @@ class DelimitedReader:
             raise self._row_refusal(
                 WRONG_FIELD_COUNT,
                 number - self._has_header(repaired),
-                "expected {expected} columns, got {actual}",
-                expected=expected,
-                actual=actual,
+                f"expected {expected} columns, got {actual}",
             )
         columns = [table.column(name) for name in texts]
         columns = list(map(with_points, columns)) if self._decimal == "," else columns
         bad = [first_non_number(column, converting.null_values) for column in columns]
         row, value = min((found for found in bad if found is not None), default=(None, None))
         if row is not None:
-            raise self._row_refusal("not-a-number", row + 1, "{value!q} is not a number", value=value)
+            raise self._row_refusal("not-a-number", row + 1, f"{quote(value)} is not a number", value)
         with refuse_unreadable(self._name):
             block.decode()
 
-    def _row_refusal(self, code: str, row: int, cause: str, **facts: Any) -> InvalidValueError:
-        return InvalidValueError(
-            code,
-            cause,
-            "fix the row, or {skip_rows}",
-            source=self._name,
-            row=self._rows + row,
-            **facts,
-        )
+    def _row_refusal(self, code: str, row: int, cause: str, value: Any = None) -> InvalidValueError:
+        remedy = "fix the row, or remove such rows first"
+        row += self._rows
+        return InvalidValueError(code, cause, remedy, source=self._name, row=row, value=value)
 
     @property
     def fields(self) -> Mapping[str, Field]:
@@ -266,31 +243,22 @@ class DelimitedReader:
         row = self._rows + 1
         line = f"row {row}" if self._first else "the first line"
         if self._quotes.is_open_at_end(rest):
-            raise InvalidValueError(
-                "open-quote",
-                '{file}, {line}: a quote (") is opened and not closed, so that the rest is one long value',
-                "close or remove the quote",
-                file=self._name,
-                line=line,
-                row=row,
+            cause = (
+                f'{self._name}, {line}: a quote (") is opened and not closed, so that the rest '
+                "is one long value"
             )
+            raise InvalidValueError("open-quote", cause, "close or remove the quote", row=row)
         if too_long:
-            raise InvalidValueError(
-                "line-too-long",
-                "{file}, {line} is longer than {most} MB",
-                "is it a CSV file?",
-                file=self._name,
-                line=line,
-                row=row,
-                most=_text_stream.MAX_LINE_BYTES >> 20,
-            )
+            cause = f"{self._name}, {line} is longer than {_text_stream.MAX_LINE_BYTES >> 20} MB"
+            raise InvalidValueError("line-too-long", cause, "is it a CSV file?", row=row)
 
     def _refuse_misplaced_quotes(self, block: bytes, *, named: bool) -> None:
         before = self._quotes.rows_before_stray_quote(block)
         if before is not None:
             raise InvalidValueError(
                 "open-quote",
-                'a quote (") is opened here and closed in the middle of a value, so that rows in between would be lost',
+                'a quote (") is opened here and closed in the middle of a value, so that rows '
+                "in between would be lost",
                 "close or remove the quote",
                 source=self._name,
                 row=self._rows + before + 1 - named,

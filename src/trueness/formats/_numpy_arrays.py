@@ -19,7 +19,7 @@ from numpy.lib import format as npy_format
 from numpy.typing import NDArray
 
 from trueness.formats.fields import MAX_CLASSES, Chunk, Field, Wanted
-from trueness.refusals import InvalidValueError, Refusal, reason_of
+from trueness.refusals import InvalidValueError, Refusal, quote, reason_of
 
 MAX_ROW_BYTES = 2**24
 MAX_HELD_BYTES = 2**28
@@ -100,57 +100,33 @@ def read_header(stream: IO[bytes], n_bytes: int, place: str) -> Header:
         version = npy_format.read_magic(limited)  # type: ignore[arg-type]
         shape, by_columns, dtype = _HEADER_READERS[version](limited, max_header_size=MAX_HEADER_BYTES)
     except _UNREADABLE as error:
-        raise InvalidValueError(
-            "unreadable-file",
-            "{array} is not a NumPy array: {reason}",
-            "write it with numpy.save or savez",
-            array=place,
-            reason=reason_of(error, 150),
-        ) from error
+        cause = f"{place} is not a NumPy array: {reason_of(error, 150)}"
+        remedy = "write it with numpy.save or savez"
+        raise InvalidValueError("unreadable-file", cause, remedy) from error
     header = Header(shape, dtype, by_columns and len(shape) > 1, stream.tell())
     _refuse_unusable(header, place)
     declared = header.offset + header.n_rows * header.row_bytes
     if declared != n_bytes:
-        raise InvalidValueError(
-            "damaged-file",
-            "{array} declares {declared} bytes (shape {shape}), but holds {found}",
-            "it is damaged or truncated: create the file again",
-            array=place,
-            declared=declared,
-            shape=shape,
-            found=n_bytes,
-        )
+        cause = f"{place} declares {declared} bytes (shape {shape}), but holds {n_bytes}"
+        remedy = "it is damaged or truncated: create the file again"
+        raise InvalidValueError("damaged-file", cause, remedy)
     return header
 
 
 def _refuse_unusable(header: Header, place: str) -> None:
     if header.dtype.hasobject:
-        raise InvalidValueError(
-            "pickle",
-            "{array} holds Python objects (a pickle), which may run code when they are read",
-            "save plain numbers or text: np.save(..., allow_pickle=False)",
-            array=place,
-        )
+        cause = f"{place} holds Python objects (a pickle), which may run code when they are read"
+        remedy = "save plain numbers or text: np.save(..., allow_pickle=False)"
+        raise InvalidValueError("pickle", cause, remedy)
     usual = len(header.shape) in (1, 2) and min(header.shape) >= 0
     if header.dtype.kind not in _KINDS or not usual:
-        raise InvalidValueError(
-            "wrong-shape",
-            "{array} has dtype {dtype} and shape {shape}",
-            "arrays have one or two dimensions and hold numbers or text",
-            array=place,
-            dtype=str(header.dtype),
-            shape=header.shape,
-        )
+        cause = f"{place} has dtype {header.dtype} and shape {header.shape}"
+        remedy = "arrays have one or two dimensions and hold numbers or text"
+        raise InvalidValueError("wrong-shape", cause, remedy)
     if header.row_bytes > MAX_ROW_BYTES or (len(header.shape) == 2 and header.shape[1] > MAX_CLASSES):
-        raise InvalidValueError(
-            "wrong-shape",
-            "{array} has rows of {found} bytes (shape {shape})",
-            "rows have at most {most} bytes; was the array transposed?",
-            array=place,
-            found=header.row_bytes,
-            shape=header.shape,
-            most=MAX_ROW_BYTES,
-        )
+        cause = f"{place} has rows of {header.row_bytes} bytes (shape {header.shape})"
+        remedy = f"rows have at most {MAX_ROW_BYTES} bytes; was the array transposed?"
+        raise InvalidValueError("wrong-shape", cause, remedy)
 
 
 class _Array:
@@ -185,10 +161,9 @@ class _Array:
         if n_bytes > MAX_HELD_BYTES:
             raise InvalidValueError(
                 "too-large",
-                "{array} is stored column by column, {found} bytes, and cannot be read a part at a time",
+                f"{self._place} is stored column by column, {n_bytes} bytes, and cannot be "
+                "read a part at a time",
                 "save it row by row: np.savez(..., y_prob=np.ascontiguousarray(y_prob)), or as NPY",
-                array=self._place,
-                found=n_bytes,
             )
         return np.frombuffer(self._read(n_bytes), self.header.dtype).reshape(self.header.shape, order="F")
 
@@ -196,17 +171,12 @@ class _Array:
         try:
             data = self._stream.read(n_bytes)
         except (zlib.error, zipfile.BadZipFile, EOFError, OSError) as error:
-            raise InvalidValueError(
-                "damaged-file",
-                "{array} is damaged: {reason}",
-                "create the file again with numpy.savez",
-                array=self._place,
-                reason=reason_of(error),
-            ) from error
+            cause = f"{self._place} is damaged: {reason_of(error)}"
+            remedy = "create the file again with numpy.savez"
+            raise InvalidValueError("damaged-file", cause, remedy) from error
         if len(data) != n_bytes:
-            raise InvalidValueError(
-                "damaged-file", "{array} is truncated", "create the file again", array=self._place
-            )
+            cause = f"{self._place} is truncated"
+            raise InvalidValueError("damaged-file", cause, "create the file again")
         return data
 
 
@@ -283,13 +253,9 @@ class ArraysReader:
             if self._headers[name].n_rows != n_rows:
                 raise InvalidValueError(
                     "wrong-length",
-                    "{array!q} has {found} rows, but {first!q} has {expected} in {file}",
+                    f"{quote(name)} has {self._headers[name].n_rows} rows, but {quote(first)} "
+                    f"has {n_rows} in {self._file}",
                     "arrays of one file must have the same number of rows",
-                    array=name,
-                    found=self._headers[name].n_rows,
-                    first=first,
-                    expected=n_rows,
-                    file=self._file,
                 )
         return n_rows
 

@@ -33,13 +33,9 @@ def detect_delimiter(text: str, own: str, file: str) -> str:
     elif not possible or own in text.partition("\n")[0]:
         return own
     if len(possible) > 1:
-        raise InvalidValueError(
-            "ambiguous-delimiter",
-            "the columns of {file} may be separated by {found}",
-            "{pass_delimiter}",
-            file=file,
-            found=" or ".join(repr(delimiter) for delimiter in possible),
-        )
+        listed = " or ".join(repr(delimiter) for delimiter in possible)
+        cause = f"the columns of {file} may be separated by {listed}"
+        raise InvalidValueError("ambiguous-delimiter", cause, "write it with commas")
     return possible[0]
 
 

@@ -94,7 +94,7 @@ class TextStream:
         """The first byte that is not white space, which stays in the stream; a stream without one is refused."""
         start = self.ahead(SNIFFED_BYTES).lstrip()
         if not start:
-            raise InvalidValueError("no-rows", "{file} is empty", "check how it was written", file=self.name)
+            raise InvalidValueError("no-rows", f"{self.name} is empty", "check how it was written")
         return start[:1]
 
     def ahead(self, n_bytes: int) -> bytes:

@@ -23,12 +23,9 @@ def pyarrow() -> Any:
     try:
         import pyarrow as pa
     except ImportError:
-        raise MissingLibraryError(
-            "missing-library",
-            "this needs pyarrow, which is not installed",
-            "pip install 'trueness[cli]', or use NPY or NPZ files",
-            library="pyarrow",
-        ) from None
+        cause = "this needs pyarrow, which is not installed"
+        remedy = "pip install 'trueness[cli]', or use NPY or NPZ files"
+        raise MissingLibraryError("missing-library", cause, remedy) from None
     return pa
 
 

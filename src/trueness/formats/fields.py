@@ -8,7 +8,7 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any, NamedTuple, Protocol
 
-from trueness.refusals import InvalidValueError, Refusal
+from trueness.refusals import InvalidValueError, Refusal, quote
 
 MAX_CLASSES = 1_000_000
 """More than any classifier has; a file that declares more is damaged or malicious."""
@@ -150,21 +150,12 @@ def require_different(names: Sequence[str], file: str) -> None:
     """Refuse columns of the same name."""
     twice = duplicates(names)
     if twice:
-        raise InvalidValueError(
-            "duplicate-column",
-            "{file} has more than one column named {column!q}",
-            "rename them, so that names are different",
-            file=file,
-            column=twice[0],
-        )
+        cause = f"{file} has more than one column named {quote(twice[0])}"
+        remedy = "rename them, so that names are different"
+        raise InvalidValueError("duplicate-column", cause, remedy)
 
 
 def not_a_list(column: str, file: str) -> Refusal:
     """The refusal of a column as a list of probabilities, in a file whose cells hold one value."""
-    return InvalidValueError(
-        "wrong-type",
-        "column {column!q} of {file} is not a list",
-        "name the columns in {probs}, such as 'p_*'",
-        column=column,
-        file=file,
-    )
+    cause = f"column {quote(column)} of {file} is not a list"
+    return InvalidValueError("wrong-type", cause, "name the columns in `probs`, such as 'p_*'")

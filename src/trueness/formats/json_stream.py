@@ -13,7 +13,7 @@ from typing import Any, NamedTuple
 from trueness.formats._text_stream import TextStream
 from trueness.formats.fields import ReadOptions
 from trueness.formats.inputs import InputFile, Kind
-from trueness.refusals import InvalidValueError, Refusal, reason_of
+from trueness.refusals import InvalidValueError, Refusal, quote, reason_of
 
 MAX_LINE_BYTES = 2**28
 """The most bytes of a line."""
@@ -48,9 +48,8 @@ def parse_json(data: bytes, file: str, members: Callable[[list[tuple[str, Any]]]
         raise
     except (ValueError, RecursionError) as error:
         reason = "it is nested too deep" if isinstance(error, RecursionError) else reason_of(error)
-        raise InvalidValueError(
-            "bad-json", "{file} is not JSON: {reason}", "create the file again", file=file, reason=reason
-        ) from None
+        cause = f"{file} is not JSON: {reason}"
+        raise InvalidValueError("bad-json", cause, "create the file again") from None
 
 
 def load_document(path: str) -> Any:
@@ -67,13 +66,8 @@ def load_document(path: str) -> Any:
         found: dict[str, Any] = {}
         for name, value in members:
             if name in found:
-                raise InvalidValueError(
-                    "repeated-row",
-                    "{file} has the name {name!q} twice",
-                    "create the file again",
-                    file=path,
-                    name=name,
-                )
+                cause = f"{path} has the name {quote(name)} twice"
+                raise InvalidValueError("repeated-row", cause, "create the file again")
             found[name] = value
         return found
 
@@ -105,15 +99,10 @@ def _object(line: bytes, path: str, number: int) -> dict[str, Any]:
         if isinstance(value, dict):
             return value
         reason = "not a JSON object"
-    raise InvalidValueError(
-        "unreadable-row",
-        "{reason}: {value!q}",
-        "fix the line; JSON Lines have one object per line",
-        source=path,
-        row=number,
-        reason=reason,
-        value=line[:200].decode("utf-8", "replace"),
-    )
+    text = line[:200].decode("utf-8", "replace")
+    cause = f"{reason}: {quote(text)}"
+    remedy = "fix the line; JSON Lines have one object per line"
+    raise InvalidValueError("unreadable-row", cause, remedy, source=path, row=number, value=text)
 
 
 def _lines(path: str) -> Iterator[bytes]:
@@ -134,11 +123,5 @@ def _lines(path: str) -> Iterator[bytes]:
 
 
 def _too_large(path: str, what: str, most: int) -> Refusal:
-    return InvalidValueError(
-        "value-too-large",
-        "{file} {what} of more than {most} MB",
-        "check how it was written",
-        file=path,
-        what=what,
-        most=most >> 20,
-    )
+    cause = f"{path} {what} of more than {most >> 20} MB"
+    return InvalidValueError("value-too-large", cause, "check how it was written")

@@ -14,7 +14,7 @@ from contextlib import contextmanager
 from typing import BinaryIO
 
 from trueness.formats.arrow import pyarrow
-from trueness.refusals import InvalidValueError, Refusal, reason_of
+from trueness.refusals import InvalidValueError, Refusal, quote, reason_of
 
 MAX_MEMBER_BYTES = 2**28
 """The most bytes of a member, packed or unpacked."""
@@ -82,14 +82,8 @@ class ZipMembers:
         raise OSError(f"compression method {member.compress_type} is not supported")
 
     def _damaged(self, member: str, reason: str) -> Refusal:
-        return InvalidValueError(
-            "unreadable-file",
-            "{file} cannot be read, {member!q}: {reason}",
-            "create the file again",
-            file=self.name,
-            member=member,
-            reason=reason,
-        )
+        cause = f"{self.name} cannot be read, {quote(member)}: {reason}"
+        return InvalidValueError("unreadable-file", cause, "create the file again")
 
 
 def _unpack_zstandard(packed: bytes, most: int) -> bytes:

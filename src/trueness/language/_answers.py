@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 from typing import Any
 
-from trueness.refusals import InvalidValueError
+from trueness.refusals import InvalidValueError, quote
 
 NOT_SCORED = "not scored"
 NOT_ATTEMPTED = "not attempted"
@@ -27,10 +27,6 @@ def score_of(value: Any) -> bool | str:
         return _SCORES[value]
     if isinstance(value, (bool, int, float)) and value in (0, 1):
         return bool(value)
-    raise InvalidValueError(
-        "not-right-or-wrong",
-        "the score {value!q} is neither right nor wrong",
-        "use a scorer that writes C, I or N",
-        argument="score",
-        value=value,
-    )
+    cause = f"the score {quote(value)} is neither right nor wrong"
+    remedy = "use a scorer that writes C, I or N"
+    raise InvalidValueError("not-right-or-wrong", cause, remedy, argument="score", value=value)

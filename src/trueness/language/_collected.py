@@ -13,7 +13,7 @@ import numpy as np
 from trueness._arguments import require_choice
 from trueness._arrays import FloatArray, IntArray
 from trueness._printing import first_few
-from trueness.refusals import InvalidValueError, Refusal
+from trueness.refusals import InvalidValueError, Refusal, quote
 from trueness.rows.class_columns import text_of
 from trueness.rows.groups import combination_name
 
@@ -50,8 +50,8 @@ class BadRows:
     def add(self, refusal: Refusal) -> None:
         """Raise the refusal of a row, or count the row."""
         if not self.skip:
-            remedy = refusal.args[2]
-            raise refusal.with_facts(remedy=f"{remedy}, or {{skip_rows}}" if remedy else "{skip_rows}")
+            remedies = filter(None, (refusal.remedy, "remove such rows first"))
+            raise refusal.with_facts(remedy=", or ".join(remedies))
         self.left_out[REASONS.get(refusal.code, refusal.code)] += 1
 
 
@@ -68,17 +68,9 @@ class SeenRows:
         if before == (file, row):
             return
         places = f"in rows {before[1]} and {row}" if before[0] == file else f"here and in {before[0]}"
-        raise InvalidValueError(
-            "repeated-row",
-            "{file} holds {what} {name} twice, {places}",
-            "was the file appended to by a second run? Keep one of them",
-            argument=file,
-            file=file,
-            row=None,
-            what=self._what,
-            name=name,
-            places=places,
-        )
+        cause = f"{file} holds {self._what} {name} twice, {places}"
+        remedy = "was the file appended to by a second run? Keep one of them"
+        raise InvalidValueError("repeated-row", cause, remedy, argument=file, row=None)
 
 
 class Ragged:
@@ -143,15 +135,12 @@ def _value(fields: Mapping[str, Any], column: str, argument: str, place: Mapping
     for part in [column] if column in fields else column.split("."):
         found = found.get(part) if isinstance(found, Mapping) else None
     if found is None or isinstance(found, (Mapping, list)):
-        raise InvalidValueError(
-            "missing-column",
-            "there is no {column!q}",
-            "for {argument}, name one of {available}, or a field inside one, such as doc.subject",
-            argument=argument,
-            column=column,
-            available=first_few(sorted(fields), 12),
-            **place,
+        cause = f"there is no {quote(column)}"
+        remedy = (
+            f"for `{argument}`, name one of {first_few(sorted(fields), 12)}, or a field inside one, such as "
+            "doc.subject"
         )
+        raise InvalidValueError("missing-column", cause, remedy, argument=argument, **place)
     return text_of(found)
 
 
@@ -173,11 +162,6 @@ def left_out_text(left_out: Mapping[str, int]) -> str:
 def refuse_no_rows(n_rows: int, file: str, left_out: Mapping[str, int]) -> None:
     """Refuse a file all of whose rows were left out."""
     if n_rows == 0:
-        raise InvalidValueError(
-            "no-rows",
-            "{file} has no rows that can be used{why}",
-            "check how it was written",
-            argument=file,
-            file=file,
-            why=f": {left_out_text(left_out)}" if left_out else "",
-        )
+        why = f": {left_out_text(left_out)}" if left_out else ""
+        cause = f"{file} has no rows that can be used{why}"
+        raise InvalidValueError("no-rows", cause, "check how it was written", argument=file)

@@ -56,13 +56,8 @@ def _in_document(path: str, header: dict[str, Any]) -> Iterator[Mapping[str, Any
 def _object(value: Any, file: str, name: str) -> Mapping[str, Any]:
     if isinstance(value, dict):
         return value
-    raise InvalidValueError(
-        "wrong-layout",
-        "{file}, {name}: a sample is not an object",
-        "create the log again",
-        file=file,
-        name=name,
-    )
+    cause = f"{file}, {name}: a sample is not an object"
+    raise InvalidValueError("wrong-layout", cause, "create the log again")
 
 
 def field_in(value: Any, *path: str | int) -> Any:

@@ -41,15 +41,10 @@ def _only_other(path: str, names: Sequence[str], key: str) -> str:
     others = [name for name in names if name != key]
     if len(others) == 1:
         return others[0]
-    raise InvalidValueError(
-        "missing-argument",
-        "{file} has the columns {names}; which of them is the label?",
-        "name it with {label}",
-        argument="label",
-        file=path,
-        names=", ".join(map(quote, names)),
-    )
+    listed = ", ".join(map(quote, names))
+    cause = f"{path} has the columns {listed}; which of them is the label?"
+    raise InvalidValueError("missing-argument", cause, "name it with `label`", argument="label")
 
 
 def _refuse(path: str, row: int, code: str, cause: str) -> Refusal:
-    return InvalidValueError(code, "{reason}", "fix the file of labels", source=path, row=row, reason=cause)
+    return InvalidValueError(code, cause, "fix the file of labels", source=path, row=row)

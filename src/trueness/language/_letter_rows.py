@@ -14,7 +14,7 @@ from trueness._printing import plural
 from trueness.language._collected import Ragged, counts_text, names_array
 from trueness.language.letters import REASONING_TOKENS, Letters, bare
 from trueness.language.results import Options
-from trueness.refusals import InvalidValueError
+from trueness.refusals import InvalidValueError, quote
 
 
 def option_labels(options: Sequence[str] | None, n_choices: int) -> tuple[str, ...]:
@@ -33,14 +33,11 @@ def right_option(target: Any, labels: Sequence[str]) -> int:
     texts = target if isinstance(target, list) else [target]
     if len(texts) == 1 and isinstance(texts[0], str) and bare(texts[0]) in labels:
         return labels.index(bare(texts[0]))
-    raise InvalidValueError(
-        "not-one-answer",
-        "the target {value!q} is not one of {labels}",
-        "a row needs one right option; check {options}",
-        argument="target",
-        value=str(target) if isinstance(target, list) else target,
-        labels=", ".join(labels),
-    )
+    value = str(target) if isinstance(target, list) else target
+    listed = ", ".join(labels)
+    cause = f"the target {quote(value)} is not one of {listed}"
+    remedy = "a row needs one right option; check `options`"
+    raise InvalidValueError("not-one-answer", cause, remedy, argument="target", value=value)
 
 
 class LetterRows:

@@ -12,7 +12,7 @@ import numpy as np
 from trueness._arguments import require_choice
 from trueness._arrays import FloatArray, IntArray
 from trueness.language._collected import BadRows
-from trueness.refusals import InvalidValueError, Refusal
+from trueness.refusals import InvalidValueError, Refusal, quote
 
 NONE = -1
 """The label of a row to which a reading does not apply."""
@@ -122,15 +122,16 @@ class _Choice(NamedTuple):
 
     def _ambiguous(self, row: int, index: IntArray) -> Refusal:
         place = int(index[row])
+        ordinal = _ORDINALS[place] if place < len(_ORDINALS) else f"{place + 1}th"
         return InvalidValueError(
             "ambiguous-target",
-            "target {value!q} may be the {ordinal} option or the option {value!q}",
-            "say {target_index} or {target_text}",
+            f"target {quote(self.targets[row])} may be the {ordinal} option or the option "
+            f"{quote(self.targets[row])}",
+            "say `target='index'` or `target='text'`",
             source=self.file,
             row=int(self.rows[row]),
             argument="target",
             value=self.targets[row],
-            ordinal=_ORDINALS[place] if place < len(_ORDINALS) else f"{place + 1}th",
         )
 
     def _disagreement(self, labels: IntArray) -> int | None:
@@ -148,12 +149,11 @@ class _Choice(NamedTuple):
         says = "right, but the most likely option is not" if right else "wrong, but the most likely option is"
         raise InvalidValueError(
             "accuracy-differs",
-            "acc says {says} the target",
+            f"acc says {says} the target",
             "the file was changed, or its labels are not what they seem",
             source=self.file,
             row=int(self.rows[row]),
             value=self.targets[row],
-            says=says,
         )
 
     def refuse_missing(self, labels: IntArray, bad: BadRows) -> None:
@@ -164,7 +164,7 @@ class _Choice(NamedTuple):
     def _out_of_range(self, row: int) -> Refusal:
         return InvalidValueError(
             "label-out-of-range",
-            "target {value!q} is none of the options",
+            f"target {quote(self.targets[row])} is none of the options",
             "fix the target",
             source=self.file,
             row=int(self.rows[row]),
@@ -190,16 +190,10 @@ class _Choice(NamedTuple):
 def label_from_accuracy(loglikelihood: Sequence[float], acc: float) -> int:
     """The right one of two options in the context: the more likely one if `acc` is 1, else the other."""
     if len(loglikelihood) != 2 or acc not in (0.0, 1.0):
-        raise InvalidValueError(
-            "no-label",
-            "the right option is not in the file",
-            "of options in the context, the right one follows from acc if there are two",
-        )
+        remedy = "of options in the context, the right one follows from acc if there are two"
+        raise InvalidValueError("no-label", "the right option is not in the file", remedy)
     first, second = loglikelihood
     if first == second:
-        raise InvalidValueError(
-            "equal-likelihoods",
-            "both options are equally likely, so that the right one does not follow from acc",
-            "fix the row",
-        )
+        cause = "both options are equally likely, so that the right one does not follow from acc"
+        raise InvalidValueError("equal-likelihoods", cause, "fix the row")
     return int((second > first) == (acc == 1))

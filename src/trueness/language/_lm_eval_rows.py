@@ -29,7 +29,7 @@ def question_of(line: Mapping[str, Any]) -> Question:
     pairs = [_pair(entry) for entry in _list(line, "filtered_resps")]
     requests = _requests(line.get("arguments"))
     if len(requests) != len(pairs):
-        raise _layout("{found} requests, but {answers} answers", found=len(requests), answers=len(pairs))
+        raise _layout(f"{len(requests)} requests, but {len(pairs)} answers")
     _refuse_unequal_repeats(line.get("resps"))
     contexts, continuations = [a for a, _ in requests], [b for _, b in requests]
     n, unconditional = len(pairs), None
@@ -47,16 +47,14 @@ def question_of(line: Mapping[str, Any]) -> Question:
     return Question(pairs[:n], unconditional, continuations, in_context)
 
 
-def _layout(cause: str, **facts: Any) -> Refusal:
-    return InvalidValueError(
-        "wrong-layout", cause, "the file must have the layout of multiple-choice tasks", **facts
-    )
+def _layout(cause: str) -> Refusal:
+    return InvalidValueError("wrong-layout", cause, "the file must have the layout of multiple-choice tasks")
 
 
 def _list(line: Mapping[str, Any], name: str) -> list[Any]:
     found = line.get(name)
     if not isinstance(found, list):
-        raise _layout("{name} is not a list", name=name)
+        raise _layout(f"{name} is not a list")
     return found
 
 
@@ -66,12 +64,12 @@ def _pair(entry: Any) -> float:
         number = number_of(entry[0])
         if number is not None:
             return number
-    raise InvalidValueError(
-        "generated-text",
-        "it holds generated text, not log-likelihoods",
-        "accuracy alone says nothing of calibration; run a multiple_choice variant of the task, or state a confidence",
-        value=str(entry)[:60],
+    cause = "it holds generated text, not log-likelihoods"
+    remedy = (
+        "accuracy alone says nothing of calibration; run a multiple_choice variant of the "
+        "task, or state a confidence"
     )
+    raise InvalidValueError("generated-text", cause, remedy, value=str(entry)[:60])
 
 
 def number_of(value: Any) -> float | None:
@@ -114,32 +112,19 @@ def _refuse_unequal_repeats(resps: Any) -> None:
     """Refuse repeats of a request that differ: which one counts is not known."""
     for repeats in resps if isinstance(resps, list) else ():
         if isinstance(repeats, list) and any(repeat != repeats[0] for repeat in repeats[1:]):
-            raise InvalidValueError(
-                "repeats-differ",
-                "the repeats of a request have different log-likelihoods",
-                "run the task with one repeat",
-            )
+            cause = "the repeats of a request have different log-likelihoods"
+            raise InvalidValueError("repeats-differ", cause, "run the task with one repeat")
 
 
 def refuse_unusable(numbers: Sequence[float], name: str = "the log-likelihood") -> None:
     """Refuse numbers that are NaN or above all numbers, and -inf for all options."""
     for number in numbers:
         if math.isnan(number) or number == math.inf:
-            raise InvalidValueError(
-                "not-finite",
-                "{name} of an option is {value}",
-                "fix the model's output",
-                name=name,
-                value=number,
-            )
+            cause = f"{name} of an option is {number}"
+            raise InvalidValueError("not-finite", cause, "fix the model's output", value=number)
     if all(number == -math.inf for number in numbers):
-        raise InvalidValueError(
-            "not-finite",
-            "{name} of all options is -inf",
-            "fix the model's output",
-            name=name,
-            value=-math.inf,
-        )
+        cause = f"{name} of all options is -inf"
+        raise InvalidValueError("not-finite", cause, "fix the model's output", value=-math.inf)
 
 
 def ratios_of(question: Question) -> list[float]:

@@ -76,10 +76,7 @@ class VoteRows:
 def _checked(question: _Question) -> int:
     """The right option of a question with at least two votes."""
     if sum(question.counts) < 2:
-        raise InvalidValueError(
-            "too-few-votes",
-            "the question has {value} votes",
-            "at least two answers are needed",
-            value=sum(question.counts),
-        )
+        cause = f"the question has {sum(question.counts)} votes"
+        remedy = "at least two answers are needed"
+        raise InvalidValueError("too-few-votes", cause, remedy, value=sum(question.counts))
     return right_option(question.target, question.labels)

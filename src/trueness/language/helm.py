@@ -64,13 +64,9 @@ def _instances(file: str) -> Iterator[tuple[tuple[str, str, int], Any]]:
     content = load_document(file)
     for entry in content if isinstance(content, list) else [None]:
         if not isinstance(entry, Mapping) or not isinstance(entry.get("stats"), list):
-            raise InvalidValueError(
-                "wrong-layout",
-                "{file}: an entry has no stats",
-                "name the per_instance_stats.json of a run",
-                argument=file,
-                file=file,
-            )
+            cause = f"{file}: an entry has no stats"
+            remedy = "name the per_instance_stats.json of a run"
+            raise InvalidValueError("wrong-layout", cause, remedy, argument=file)
         name = field_in(entry, "perturbation", "name") or ""
         trial = entry.get("train_trial_index")
         key = (str(entry.get("instance_id")), str(name), trial if isinstance(trial, int) else 0)
@@ -144,14 +140,11 @@ def _refuse_unknown_perturbation(
 ) -> None:
     names = sorted({name for _, name, _ in found if name})
     if perturbation is not None and perturbation not in names:
+        listed = ", ".join(map(quote, names)) or "none"
+        cause = f"{file} has no rows of the perturbation {quote(perturbation)}"
+        remedy = f"available: {listed}"
         raise InvalidValueError(
-            "unknown-perturbation",
-            "{file} has no rows of the perturbation {value!q}",
-            "available: {names}",
-            argument="perturbation",
-            file=file,
-            value=perturbation,
-            names=", ".join(map(quote, names)) or "none",
+            "unknown-perturbation", cause, remedy, argument="perturbation", value=perturbation
         )
 
 
@@ -159,30 +152,21 @@ def _row(stats: Mapping[str, float]) -> tuple[bool, float]:
     """Whether the answer was right, and its probability."""
     for name in _WANTED:
         if name not in stats or math.isnan(stats[name]):
-            raise InvalidValueError(
-                "missing-value", "there is no {name}", "run a model that gives log-probabilities", name=name
-            )
+            remedy = "run a model that gives log-probabilities"
+            raise InvalidValueError("missing-value", f"there is no {name}", remedy)
     right, probability = stats["exact_match"], stats["max_prob"]
     if right not in (0.0, 1.0):
-        raise InvalidValueError(
-            "not-right-or-wrong",
-            "exact_match is {value}: several options are tied",
-            "a row needs one answer",
-            value=right,
-        )
+        cause = f"exact_match is {right}: several options are tied"
+        raise InvalidValueError("not-right-or-wrong", cause, "a row needs one answer", value=right)
     if not 0 <= probability <= 1:
-        raise InvalidValueError(
-            "out-of-range", "max_prob is {value}", "probabilities are from 0 to 1", value=probability
-        )
+        cause = f"max_prob is {probability}"
+        remedy = "probabilities are from 0 to 1"
+        raise InvalidValueError("out-of-range", cause, remedy, value=probability)
     return right == 1, probability
 
 
 def _refuse_all_one(stated: Any, file: str) -> None:
     if (stated == 1).all():
-        raise InvalidValueError(
-            "no-log-probabilities",
-            "{file}: this model gave no log-probabilities: every max_prob is 1",
-            "run a model that gives them",
-            argument=file,
-            file=file,
-        )
+        cause = f"{file}: this model gave no log-probabilities: every max_prob is 1"
+        remedy = "run a model that gives them"
+        raise InvalidValueError("no-log-probabilities", cause, remedy, argument=file)

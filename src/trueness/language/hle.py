@@ -35,10 +35,10 @@ def read_hle(path: str | os.PathLike[str], *, on_bad_rows: str = "refuse") -> St
     models: dict[str, None] = {}
     content = load_document(file)
     if not isinstance(content, dict):
-        raise _wrong_layout("it is not an object", file, "questions")
+        raise _wrong_layout("it is not an object", file)
     for name, answer in content.items():
         if not isinstance(answer, Mapping):
-            raise _wrong_layout("{name!q} is not an object", file, name)
+            raise _wrong_layout(f"{quote(name)} is not an object", file)
         judged = answer.get("judge_response")
         if judged is None:
             bad.left_out[NOT_JUDGED] += 1
@@ -72,15 +72,12 @@ def _row(judged: Any) -> tuple[bool, float]:
     """Whether the judge says yes, and the confidence."""
     for name in ("correct", "confidence"):
         if not isinstance(judged, Mapping) or name not in judged:
-            raise _wrong_layout("judge_response has no field {name!q}", None, name)
+            raise _wrong_layout(f"judge_response has no field {name!r}")
     verdict = judged["correct"]
     if not isinstance(verdict, str) or ("yes" not in verdict.lower() and "no" not in verdict.lower()):
-        raise InvalidValueError(
-            "not-right-or-wrong",
-            "{value!q} is neither right nor wrong",
-            "the judge writes yes or no",
-            value=verdict,
-        )
+        cause = f"{quote(verdict)} is neither right nor wrong"
+        remedy = "the judge writes yes or no"
+        raise InvalidValueError("not-right-or-wrong", cause, remedy, value=verdict)
     return "yes" in verdict, confidence_of(_number(judged["confidence"]), percent=True)
 
 
@@ -89,8 +86,6 @@ def _number(confidence: Any) -> Any:
     return None if isinstance(confidence, str) else confidence
 
 
-def _wrong_layout(cause: str, file: str | None, name: str) -> Refusal:
-    place = {} if file is None else {"source": file}
-    return InvalidValueError(
-        "wrong-layout", cause, "the file must have the layout of run_judge_results.py", name=name, **place
-    )
+def _wrong_layout(cause: str, file: str | None = None) -> Refusal:
+    remedy = "the file must have the layout of run_judge_results.py"
+    return InvalidValueError("wrong-layout", cause, remedy, source=file)

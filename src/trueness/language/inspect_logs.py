@@ -200,16 +200,9 @@ def _refuse_status(log: _Log, *, partial: bool) -> None:
     n_ids = len(ids) if isinstance(ids, list) else field_in(log.header, "eval", "dataset", "samples")
     epochs = field_in(log.header, "eval", "config", "epochs") or 1
     expected = f" of {n_ids * epochs}" if isinstance(n_ids, int) and isinstance(epochs, int) else ""
-    raise InvalidValueError(
-        "incomplete-log",
-        "{file} ended with status {value!q} after {found}{expected} samples",
-        "pass {partial} to assess what there is",
-        argument=log.file,
-        file=log.file,
-        value=str(status),
-        found=log.n_samples,
-        expected=expected,
-    )
+    cause = f"{log.file} ended with status {quote(str(status))} after {log.n_samples}{expected} samples"
+    remedy = "pass `partial=True` to assess what there is"
+    raise InvalidValueError("incomplete-log", cause, remedy, argument=log.file, value=str(status))
 
 
 def _sample(raw: Mapping[str, Any], file: str, wanted: _Wanted) -> _Sample:
@@ -262,20 +255,12 @@ def _reading_of(samples: Sequence[_Sample], file: str) -> str:
     if stated != letters:
         return "stated" if stated else "letters"
     if stated:
-        raise InvalidValueError(
-            "ambiguous-reading",
-            "{file} holds both stated confidences and token log-probabilities",
-            "say {reading_stated} or {reading_letters}",
-            argument=file,
-            file=file,
-        )
-    raise InvalidValueError(
-        "no-probabilities",
-        "{file} holds neither token log-probabilities nor stated confidences",
-        'run with logprobs and 20 top_logprobs, or a scorer that writes {{"score", "confidence"}}',
-        argument=file,
-        file=file,
-    )
+        cause = f"{file} holds both stated confidences and token log-probabilities"
+        remedy = "say `reading='stated'` or `reading='letters'`"
+        raise InvalidValueError("ambiguous-reading", cause, remedy, argument=file)
+    cause = f"{file} holds neither token log-probabilities nor stated confidences"
+    remedy = 'run with logprobs and 20 top_logprobs, or a scorer that writes {"score", "confidence"}'
+    raise InvalidValueError("no-probabilities", cause, remedy, argument=file)
 
 
 def _scorer(
@@ -287,16 +272,11 @@ def _scorer(
         return names[0]
     if wanted.scorer in names:
         return str(wanted.scorer)
-    cause = "scores of {names}" if wanted.scorer is None else "no scorer {value!q}, but {names}"
-    raise InvalidValueError(
-        "several-scorers",
-        "{file} has " + cause,
-        "name one of them with {scorer}",
-        argument="scorer",
-        file=file,
-        value=wanted.scorer,
-        names=", ".join(map(quote, names)) or "none that can be used",
-    )
+    found = "scores of" if wanted.scorer is None else f"no scorer {quote(wanted.scorer)}, but"
+    listed = ", ".join(map(quote, names)) or "none that can be used"
+    cause = f"{file} has {found} {listed}"
+    remedy = "name one of them with `scorer`"
+    raise InvalidValueError("several-scorers", cause, remedy, argument="scorer", value=wanted.scorer)
 
 
 def _statements(
@@ -340,11 +320,9 @@ def _letters(samples: Sequence[_Sample], bad: BadRows, remarks: tuple[str, ...],
             if isinstance(sample.letters, Refusal):
                 raise sample.letters
             if sample.letters is None:
-                raise InvalidValueError(
-                    "no-log-probabilities",
-                    "there are no token log-probabilities, or no choices",
-                    "run with logprobs and top_logprobs, or name the labels with {options}",
-                )
+                cause = "there are no token log-probabilities, or no choices"
+                remedy = "run with logprobs and top_logprobs, or name the labels with `options`"
+                raise InvalidValueError("no-log-probabilities", cause, remedy)
             label = right_option(sample.target, sample.labels)
         except Refusal as refusal:
             bad.add(refusal.with_facts(**sample.place()))
@@ -377,10 +355,6 @@ def _votes(
 def _refuse_shuffled(logs: Sequence[_Log]) -> None:
     for log in logs:
         if log.shuffled:
-            raise InvalidValueError(
-                "shuffled-choices",
-                "{file}: the choices were shuffled by the solver, and the log does not say how",
-                "shuffle in the data set instead (shuffle_choices)",
-                argument=log.file,
-                file=log.file,
-            )
+            cause = f"{log.file}: the choices were shuffled by the solver, and the log does not say how"
+            remedy = "shuffle in the data set instead (shuffle_choices)"
+            raise InvalidValueError("shuffled-choices", cause, remedy, argument=log.file)

@@ -10,7 +10,7 @@ import numpy as np
 from trueness._arguments import require_choice
 from trueness._arrays import FloatArray
 from trueness.language.token_lists import token_list
-from trueness.refusals import InvalidValueError
+from trueness.refusals import InvalidValueError, quote
 
 MISSING = ("cap", "zero")
 REASONING_TOKENS = 32
@@ -69,13 +69,10 @@ def letters(top_logprobs: Any, labels: Sequence[str], missing: str = "cap") -> L
             mass[option] += probability
             listed[option] = True
     if not listed.any():
-        raise InvalidValueError(
-            "no-option-listed",
-            "none of {labels} is among the {count} listed tokens",
-            "ask for more top_logprobs, or check {options}",
-            labels=", ".join(labels),
-            count=len(listed_tokens.prob),
-        )
+        letters = ", ".join(labels)
+        cause = f"none of {letters} is among the {len(listed_tokens.prob)} listed tokens"
+        remedy = "ask for more top_logprobs, or check `options`"
+        raise InvalidValueError("no-option-listed", cause, remedy)
     total, n_missing = float(mass.sum()), int(np.count_nonzero(~listed))
     rest = max(0.0, 1 - total - off)
     if n_missing and missing == "cap":
@@ -109,36 +106,28 @@ def answer_position(content: Sequence[Mapping[str, Any]], answer_at: str | None 
     if answer_at is not None:
         found = "".join(tokens).rfind(answer_at)
         if found < 0:
-            raise InvalidValueError(
-                "answer-not-an-option",
-                "the answer does not contain {value!q}",
-                "check {answer_at}",
-                value=answer_at,
-            )
+            cause = f"the answer does not contain {quote(answer_at)}"
+            remedy = "check `answer_at='Answer:'`"
+            raise InvalidValueError("answer-not-an-option", cause, remedy, value=answer_at)
         start = found + len(answer_at)
     reached = 0
     for number, token in enumerate(tokens):
         if reached >= start and token.strip():
             return Position(content[number], number)
         reached += len(token)
-    raise InvalidValueError(
-        "answer-not-an-option",
-        "there is no answer{after}",
-        "ask the model for the letter alone",
-        after="" if answer_at is None else f" after {answer_at!r}",
-    )
+    after = "" if answer_at is None else f" after {answer_at!r}"
+    cause = f"there is no answer{after}"
+    raise InvalidValueError("answer-not-an-option", cause, "ask the model for the letter alone")
 
 
 def require_label(token: str, labels: Sequence[str]) -> None:
     """Refuse an answer that does not begin with a label."""
     if bare(token) not in labels:
-        raise InvalidValueError(
-            "answer-not-an-option",
-            'the answer begins with "{value}", which is none of {labels}',
-            "say where it stands: {answer_at}, or ask the model for the letter alone",
-            value=token[:40],
-            labels=", ".join(labels),
-        )
+        value = token[:40]
+        listed = ", ".join(labels)
+        cause = f'the answer begins with "{value}", which is none of {listed}'
+        remedy = "say where it stands: `answer_at='Answer:'`, or ask the model for the letter alone"
+        raise InvalidValueError("answer-not-an-option", cause, remedy, value=value)
 
 
 def letters_of_answer(
@@ -149,9 +138,7 @@ def letters_of_answer(
     require_label(str(position.entry.get("token", "")), labels)
     top = position.entry.get("top_logprobs")
     if not top:
-        raise InvalidValueError(
-            "no-log-probabilities",
-            "no tokens are listed at the answer",
-            "ask for logprobs and top_logprobs in the requests",
-        )
+        cause = "no tokens are listed at the answer"
+        remedy = "ask for logprobs and top_logprobs in the requests"
+        raise InvalidValueError("no-log-probabilities", cause, remedy)
     return letters(top, labels, missing), position.n_before

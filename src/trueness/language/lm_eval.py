@@ -72,13 +72,9 @@ def read_lm_eval(
     require_choice("normalise_by", normalise_by, tuple(NORMALISATIONS))
     files = files_of(paths)
     if normalise_by == "token":
-        raise InvalidValueError(
-            "no-token-counts",
-            "{file}: the file does not say how many tokens an option has",
-            "take {normalise_char} or {normalise_byte}",
-            argument="normalise_by",
-            file=files[0],
-        )
+        cause = f"{files[0]}: the file does not say how many tokens an option has"
+        remedy = "take `normalise_by='char'` or `normalise_by='byte'`"
+        raise InvalidValueError("no-token-counts", cause, remedy, argument="normalise_by")
     bad, seen = BadRows(on_bad_rows), SeenRows("doc_id")
     wanted = _Wanted(normalise_by, target, filter, columns_of(groups), columns_of(clusters))
     parts = [_read_file(file, wanted, bad, seen) for file in files]
@@ -136,19 +132,10 @@ def _refuse_filters(file: str, names: list[str], filter: str | None) -> None:
         return
     if filter is not None and filter in names:
         return
-    cause = (
-        "rows for the filters {names}"
-        if filter is None
-        else "no rows for the filter {value!q}, but for {names}"
-    )
+    rows = "rows for the filters" if filter is None else f"no rows for the filter {quote(filter)}, but for"
+    cause = f"{file} has {rows} {', '.join(map(quote, names))}"
     raise InvalidValueError(
-        "several-filters",
-        "{file} has " + cause,
-        "name one of them with {filter}",
-        argument="filter",
-        file=file,
-        value=filter,
-        names=", ".join(map(quote, names)),
+        "several-filters", cause, "name one of them with `filter`", argument="filter", value=filter
     )
 
 
@@ -190,20 +177,14 @@ class _Rows:
 
     def _refuse_layout(self, line: Mapping[str, Any], question: Question) -> None:
         if _is_list(line.get("target"), question.continuations):
-            raise InvalidValueError(
-                "several-answers",
-                "several right answers (target {value!q})",
-                "calibration of a set of right answers is not defined here",
-                argument="target",
-                value=str(line.get("target")),
-            )
+            value = str(line.get("target"))
+            cause = f"several right answers (target {quote(value)})"
+            remedy = "calibration of a set of right answers is not defined here"
+            raise InvalidValueError("several-answers", cause, remedy, argument="target", value=value)
         if self._normalise_by == "unconditional" and question.unconditional is None:
-            raise InvalidValueError(
-                "no-unconditional",
-                "there are no unconditional likelihoods in the file",
-                "run the task with the metric acc_mutual_info, or take {normalise_none}",
-                argument="normalise_by",
-            )
+            cause = "there are no unconditional likelihoods in the file"
+            remedy = "run the task with the metric acc_mutual_info, or take `normalise_by='none'`"
+            raise InvalidValueError("no-unconditional", cause, remedy, argument="normalise_by")
 
     def _append(self, row: int, line: Mapping[str, Any], question: Question, acc: float, label: int) -> None:
         texts, place = question.continuations, {"source": self.file, "row": row}
@@ -266,7 +247,7 @@ class _Rows:
             raise InvalidValueError(
                 "empty-option",
                 "an option has no characters",
-                "take {normalise_none}",
+                "take `normalise_by='none'`",
                 source=self.file,
                 row=int(self._targets.rows[int(empty[0])]),
             )
@@ -284,15 +265,14 @@ class _Rows:
             words = ("wrong", "right")
             raise InvalidValueError(
                 "accuracy-differs",
-                "with {normalise_by} {value} the row is {ours}, {metric} says {theirs}",
+                f"with `normalise_by` {self._normalise_by} the row is "
+                f"{words[int(right[row])]}, {_STATED[self._normalise_by]} says "
+                f"{words[int(stated[row])]}",
                 "put results_….json beside the file: the delimiter is in it",
                 source=self.file,
                 row=int(self._targets.rows[row]),
                 argument="normalise_by",
                 value=self._normalise_by,
-                ours=words[int(right[row])],
-                metric=_STATED[self._normalise_by],
-                theirs=words[int(stated[row])],
             )
 
 

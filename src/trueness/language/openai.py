@@ -17,7 +17,7 @@ from trueness.language._token_rows import TokenRows
 from trueness.language._vote_rows import VoteRows
 from trueness.language.letters import MISSING, answer_position, bare, letters_of_answer
 from trueness.language.results import Options, Votes
-from trueness.refusals import InvalidValueError, Refusal
+from trueness.refusals import InvalidValueError, Refusal, quote
 
 FAILED, NO_ANSWER = "request failed", "no answer"
 DEFAULT_OPTIONS = ("A", "B", "C", "D")
@@ -131,44 +131,30 @@ class _Requests:
 
     def _label(self, name: str, place: Mapping[str, Any]) -> LabelRow:
         if name not in self._by_key:
-            raise InvalidValueError(
-                "missing-label",
-                "{value!q} has no label",
-                "add it to the file of labels ({labels}), or check {key}",
-                argument="labels",
-                value=name,
-                **place,
-            )
+            cause = f"{quote(name)} has no label"
+            remedy = "add it to the file of labels (`labels`), or check `key`"
+            raise InvalidValueError("missing-label", cause, remedy, argument="labels", value=name, **place)
         return self._by_key[name]
 
     def single(self, request: _Request) -> list[Mapping[str, Any]]:
         """The tokens of the one answer of a request."""
         if len(request.answers) > 1:
-            raise InvalidValueError(
-                "several-answers",
-                "the request has {value} answers",
-                "say {reading_votes}",
-                value=len(request.answers),
-            )
+            cause = f"the request has {len(request.answers)} answers"
+            remedy = "say `reading='votes'`"
+            raise InvalidValueError("several-answers", cause, remedy, value=len(request.answers))
         content = request.answers[0].content
         if not content:
-            raise InvalidValueError(
-                "no-log-probabilities",
-                "there are no log-probabilities",
-                "ask for logprobs and top_logprobs in the requests",
-            )
+            cause = "there are no log-probabilities"
+            remedy = "ask for logprobs and top_logprobs in the requests"
+            raise InvalidValueError("no-log-probabilities", cause, remedy)
         return content
 
     def refuse_no_logprobs(self) -> None:
         """Refuse a file without any log-probabilities."""
         if self.n_answered and self.n_without_logprobs == self.n_answered:
-            raise InvalidValueError(
-                "no-log-probabilities",
-                "{file} has no log-probabilities",
-                "ask for logprobs and top_logprobs in the requests",
-                argument=self.file,
-                file=self.file,
-            )
+            cause = f"{self.file} has no log-probabilities"
+            remedy = "ask for logprobs and top_logprobs in the requests"
+            raise InvalidValueError("no-log-probabilities", cause, remedy, argument=self.file)
 
     @property
     def remarks(self) -> list[str]:

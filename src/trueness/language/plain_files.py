@@ -24,7 +24,7 @@ from trueness.language._letter_rows import right_option
 from trueness.language._token_rows import TokenRows
 from trueness.language.results import Options, Statements, Votes
 from trueness.language.stated_confidence import stated_rows
-from trueness.refusals import InvalidValueError, Refusal
+from trueness.refusals import InvalidValueError, Refusal, quote
 
 Paths = str | os.PathLike[str] | Sequence[str | os.PathLike[str]]
 
@@ -153,9 +153,9 @@ def read_votes(
             right = right_option(table.columns[label][row], votes)
             counted = [_count(table.columns[name][row], name) for name in votes]
             if sum(counted) < 2:
-                raise InvalidValueError(
-                    "too-few-votes", "the question has {value} votes", "two are needed", value=sum(counted)
-                )
+                cause = f"the question has {sum(counted)} votes"
+                remedy = "two are needed"
+                raise InvalidValueError("too-few-votes", cause, remedy, value=sum(counted))
         except Refusal as refusal:
             bad.add(refusal.with_facts(**table.place(row)))
             continue
@@ -177,13 +177,9 @@ def read_votes(
 def _count(text: str | None, column: str) -> int:
     number = float(text) if text is not None and text.replace(".", "", 1).isdecimal() else -1.0
     if number < 0 or not number.is_integer() or number > 2**31:
-        raise InvalidValueError(
-            "not-a-count",
-            "column {column!q} is {value!r}",
-            "votes are whole numbers of at least 0",
-            column=column,
-            value=text,
-        )
+        cause = f"column {quote(column)} is {text!r}"
+        remedy = "votes are whole numbers of at least 0"
+        raise InvalidValueError("not-a-count", cause, remedy, value=text)
     return int(number)
 
 
@@ -237,9 +233,6 @@ def read_token_lists(
 
 
 def _incomplete(place: dict[str, Any]) -> Refusal:
-    return InvalidValueError(
-        "missing-value",
-        "top_logprobs or the true token is missing",
-        "a row needs both; name the field of the true token with {label}",
-        **place,
-    )
+    cause = "top_logprobs or the true token is missing"
+    remedy = "a row needs both; name the field of the true token with `label`"
+    return InvalidValueError("missing-value", cause, remedy, **place)

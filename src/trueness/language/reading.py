@@ -36,12 +36,8 @@ def read(path: str | os.PathLike[str], **options: Any) -> Options | Statements |
     """
     found = recognise(path)
     if found is None:
-        raise InvalidValueError(
-            "unknown-format",
-            "{file} is not an evaluation log that is known",
-            "known formats: {formats}",
-            argument=os.fspath(path),
-            file=os.fspath(path),
-            formats=", ".join(FORMATS),
-        )
+        formats = ", ".join(FORMATS)
+        cause = f"{os.fspath(path)} is not an evaluation log that is known"
+        remedy = f"known formats: {formats}"
+        raise InvalidValueError("unknown-format", cause, remedy, argument=os.fspath(path))
     return READERS[found.format](path, **options)

@@ -102,21 +102,15 @@ def _of_object(content: Mapping[str, Any], path: str) -> Recognised | None:
 
 def _by_names(seen: set[str], path: str) -> Recognised | None:
     if seen >= _BATCH_INPUT:
-        raise InvalidValueError(
-            "batch-input",
-            "{file}: this is the input of a batch",
-            "name its output file",
-            argument=path,
-            file=path,
-        )
+        cause = f"{path}: this is the input of a batch"
+        raise InvalidValueError("batch-input", cause, "name its output file", argument=path)
     if seen >= _SIMPLE_EVALS:
-        raise InvalidValueError(
-            "no-grades",
-            "{file} does not say which answers were right",
-            "write confidence and grade of each question to a CSV and {stated_columns}",
-            argument=path,
-            file=path,
+        cause = f"{path} does not say which answers were right"
+        remedy = (
+            "write confidence and grade of each question to a CSV and read them with pandas "
+            "or csv and call assess_event(correct, confidence)"
         )
+        raise InvalidValueError("no-grades", cause, remedy, argument=path)
     if seen >= _LM_EVAL:
         return Recognised("lm-eval", "lines with doc_id, arguments and filtered_resps")
     if seen >= _INSPECT:

@@ -48,13 +48,12 @@ def grade_of(value: Any) -> bool | None:
         return text in RIGHT
     if text in NOT_ATTEMPTED:
         return None
-    raise InvalidValueError(
-        "not-right-or-wrong",
-        "{value!r} is neither right nor wrong",
-        "right is true, 1, yes, correct or right; wrong is false, 0, no, incorrect or wrong; else 'not attempted'",
-        argument="correct",
-        value=value,
+    cause = f"{value!r} is neither right nor wrong"
+    remedy = (
+        "right is true, 1, yes, correct or right; wrong is false, 0, no, incorrect or wrong; "
+        "else 'not attempted'"
     )
+    raise InvalidValueError("not-right-or-wrong", cause, remedy, argument="correct", value=value)
 
 
 def confidence_of(value: Any, percent: bool = False) -> float:
@@ -70,24 +69,17 @@ def confidence_of(value: Any, percent: bool = False) -> float:
     if math.isnan(number):
         raise InvalidValueError(
             "missing-confidence",
-            "the stated confidence is {value!r}",
-            "a missing confidence is not 100 %: {skip_rows}",
+            f"the stated confidence is {value!r}",
+            "a missing confidence is not 100 %: remove such rows first",
             argument="stated",
             value=value,
         )
     most = 100.0 if percent else 1.0
     if not 0.0 <= number <= most:
-        remedy = "confidences are from 0 to {most:g}"
+        cause, remedy = f"the stated confidence is {number}", f"confidences are from 0 to {most:g}"
         if not percent and 1 < number <= 100:
-            remedy += "; pass {percent} if they are from 0 to 100"
-        raise InvalidValueError(
-            "outside-range",
-            "the stated confidence is {value}",
-            remedy,
-            argument="stated",
-            value=number,
-            most=most,
-        )
+            remedy += "; pass `percent=True` if they are from 0 to 100"
+        raise InvalidValueError("outside-range", cause, remedy, argument="stated", value=number)
     return number / 100.0 if percent else number
 
 
@@ -126,11 +118,7 @@ def stated_rows(
         raise InvalidValueError("no-rows", "no row has a stated confidence and a grade", argument="stated")
     rows, event, probability = zip(*found, strict=True)
     if percent and max(probability) <= 0.01:
-        raise InvalidValueError(
-            "not-percent",
-            "no stated confidence is above 1 %",
-            "leave out {percent} if they are from 0 to 1",
-            argument="stated",
-            value=100 * max(probability),
-        )
+        cause = "no stated confidence is above 1 %"
+        remedy = "leave out `percent=True` if they are from 0 to 1"
+        raise InvalidValueError("not-percent", cause, remedy, argument="stated", value=100 * max(probability))
     return StatedRows(np.array(event, np.bool_), np.array(probability), np.array(rows, np.int64), left_out)

@@ -7,7 +7,7 @@ from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from typing import Any
 
-from trueness.refusals import InvalidValueError
+from trueness.refusals import InvalidValueError, quote
 from trueness.rows import sum_tolerance
 
 LEAST_LOGPROB = -100.0
@@ -49,14 +49,9 @@ class TokenList:
         wanted = token_of(true)
         found = [k for k, token in enumerate(self.tokens) if token.matches(wanted)]
         if len(found) > 1:
-            raise InvalidValueError(
-                "ambiguous-token",
-                "the true token {value!q} is listed {times} times",
-                "give the bytes of the tokens, as services do beside the text",
-                argument="true",
-                value=wanted.text,
-                times=len(found),
-            )
+            cause = f"the true token {quote(wanted.text)} is listed {len(found)} times"
+            remedy = "give the bytes of the tokens, as services do beside the text"
+            raise InvalidValueError("ambiguous-token", cause, remedy, argument="true", value=wanted.text)
         return found[0] if found else None
 
 
@@ -90,13 +85,9 @@ def token_list(top_logprobs: Any) -> TokenList:
     listed = sorted(kept[1:] if sampled_first else kept, key=lambda entry: -entry[1])
     prob = tuple(math.exp(number) for _, number in listed)
     if (total := math.fsum(prob)) > 1 + sum_tolerance(max(2, len(prob)), 0.0):
-        raise InvalidValueError(
-            "sum-not-1",
-            "the listed tokens have a probability of {value:.6g}, which is above 1",
-            "check that these are natural logarithms of probabilities",
-            argument="top_logprobs",
-            value=total,
-        )
+        cause = f"the listed tokens have a probability of {total:.6g}, which is above 1"
+        remedy = "check that these are natural logarithms of probabilities"
+        raise InvalidValueError("sum-not-1", cause, remedy, argument="top_logprobs", value=total)
     return TokenList(tuple(token for token, _ in listed), prob, len(entries) - len(kept), sampled_first)
 
 
@@ -108,11 +99,7 @@ def _entry(entry: Any) -> tuple[Token, float]:
     """The token and log-probability of an entry; -inf counts as a sentinel, NaN and other types are refused."""
     token, number = (entry, entry.get("logprob")) if isinstance(entry, Mapping) else tuple(entry)
     if isinstance(number, bool) or not isinstance(number, (int, float)) or math.isnan(number):
-        raise InvalidValueError(
-            "not-finite",
-            "logprob is {value!r}",
-            "log-probabilities are numbers of at most 0",
-            argument="logprob",
-            value=number,
-        )
+        cause = f"logprob is {number!r}"
+        remedy = "log-probabilities are numbers of at most 0"
+        raise InvalidValueError("not-finite", cause, remedy, argument="logprob", value=number)
     return token_of(token), float(number)

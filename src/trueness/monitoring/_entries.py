@@ -51,19 +51,16 @@ def require_weights(tables: Mapping[str | None, Watched], max_weight: float | No
     for watched in tables.values():
         for table in watched.tables:
             if table.spec.weighted and max_weight is None:
-                raise InvalidValueError(
-                    "weights-undeclared",
-                    "this table has weights, and the monitor has no {argument}",
-                    "pass the largest weight of a row, known beforehand; weights must not depend on the labels",
-                    argument="max_weight",
+                cause = "this table has weights, and the monitor has no `max_weight`"
+                remedy = (
+                    "pass the largest weight of a row, known beforehand; weights must not "
+                    "depend on the labels"
                 )
+                raise InvalidValueError("weights-undeclared", cause, remedy, argument="max_weight")
             if max_weight is not None and not table.spec.weighted:
+                cause = f"`max_weight` is {max_weight}, but this table has no weights"
                 raise InvalidValueError(
-                    "bad-argument",
-                    "{argument} is {value}, but this table has no weights",
-                    "leave it out",
-                    argument="max_weight",
-                    value=max_weight,
+                    "bad-argument", cause, "leave it out", argument="max_weight", value=max_weight
                 )
             if max_weight is not None:
                 _require_largest(table.weight_square_sum, table.count, max_weight)
@@ -72,14 +69,10 @@ def require_weights(tables: Mapping[str | None, Watched], max_weight: float | No
 def _require_largest(squares: FloatArray, weights: FloatArray, most: float) -> None:
     """Σw² > W·Σw in a bin: some weight must be above W."""
     if np.any(squares > most * weights * (1 + 1e-9)):
-        raise InvalidValueError(
-            "weight-too-large",
-            "a row has a weight above {argument}={value:g}, since Σw² is {ratio:.6g} times Σw in a bin",
-            "declare the largest weight that can occur",
-            argument="max_weight",
-            value=most,
-            ratio=float(np.max(squares[weights > 0] / weights[weights > 0])),
-        )
+        ratio = float(np.max(squares[weights > 0] / weights[weights > 0]))
+        cause = f"a row has a weight above `max_weight={most:g}`, since Σw² is {ratio:.6g} times Σw in a bin"
+        remedy = "declare the largest weight that can occur"
+        raise InvalidValueError("weight-too-large", cause, remedy, argument="max_weight", value=most)
 
 
 def rank_tables(entry: Entry) -> list[AnyRankTable]:

@@ -110,22 +110,16 @@ class Streams:
         if reference is not None and settings.reference is not None:
             like + reference
             if isinstance(like.ranks, OptionTables):
-                raise InvalidValueError(
-                    "wrong-table",
-                    "{argument} is not supported for rows with options of their own",
-                    "leave it out, or watch each number of options by itself",
-                    argument="reference",
-                )
+                cause = "`reference` is not supported for rows with options of their own"
+                remedy = "leave it out, or watch each number of options by itself"
+                raise InvalidValueError("wrong-table", cause, remedy, argument="reference")
             level = settings.reference_level / len(settings.reference)
             return DriftBets(self._in_bins(reference), settings.tolerance, size, level)
         if settings.dependence == "look":
             if like.ranks is None:
-                raise InvalidValueError(
-                    "wrong-table",
-                    "{argument}='look' needs a table of ranks",
-                    "pass the CalibrationTable",
-                    argument="dependence",
-                )
+                cause = "`dependence`='look' needs a table of ranks"
+                remedy = "pass the CalibrationTable"
+                raise InvalidValueError("wrong-table", cause, remedy, argument="dependence")
             return WholeLookBets(settings.tolerance)
         families: list[Family] = []
         if like.ranks is not None:

@@ -36,12 +36,8 @@ def locked(path: str, wait: float = WAIT) -> Iterator[None]:
 def _acquire(handle: int, path: str, until: float) -> None:
     while not _try_lock(handle):
         if time.monotonic() >= until:
-            raise InvalidValueError(
-                "state-in-use",
-                "{file} is in use by another process",
-                "wait until it is done, and run this again",
-                file=path,
-            )
+            remedy = "wait until it is done, and run this again"
+            raise InvalidValueError("state-in-use", f"{path} is in use by another process", remedy)
         time.sleep(_PAUSE)
 
 

@@ -177,32 +177,20 @@ class Monitor:
 
     def _require_equal(self, entry: Entry, counted: Entry) -> None:
         if entry.tables != counted.tables:
-            raise InvalidValueError(
-                "counted-already",
-                "{name} was counted already with other rows",
-                "more rows of that day go under a name of their own",
-                argument="at",
-                name=entry.at,
-            )
+            cause = f"{entry.at} was counted already with other rows"
+            remedy = "more rows of that day go under a name of their own"
+            raise InvalidValueError("counted-already", cause, remedy, argument="at")
 
     def _require_place(self, entry: Entry) -> None:
         start = self._settings.restarted
         if start is not None and order_of(entry.at) < order_of(start):
-            raise InvalidValueError(
-                "before-restart",
-                "{name} is before {start}, where this monitor was restarted",
-                "looks that were seen before cannot be counted again",
-                argument="at",
-                name=entry.at,
-                start=start,
-            )
+            cause = f"{entry.at} is before {start}, where this monitor was restarted"
+            remedy = "looks that were seen before cannot be counted again"
+            raise InvalidValueError("before-restart", cause, remedy, argument="at")
         if self._entries and (None in entry.tables) != (None in self._entries[0].tables):
-            raise InvalidValueError(
-                "different-groups",
-                "one look has groups and another has none",
-                "pass the same groups in every look",
-                argument="table",
-            )
+            cause = "one look has groups and another has none"
+            remedy = "pass the same groups in every look"
+            raise InvalidValueError("different-groups", cause, remedy, argument="table")
 
     def _sum(self) -> Watched | None:
         """The sum of all looks, from where it was summed before."""
@@ -341,12 +329,9 @@ class Monitor:
             return NotImplemented
         difference = self._settings.difference(other.settings)
         if difference is not None:
-            raise InvalidValueError(
-                "different-settings",
-                "these monitors cannot be added: {difference}",
-                "add monitors of one stream with the same settings",
-                difference=difference,
-            )
+            cause = f"these monitors cannot be added: {difference}"
+            remedy = "add monitors of one stream with the same settings"
+            raise InvalidValueError("different-settings", cause, remedy)
         merged = Monitor.of_settings(self._settings)
         for entry in (*self._entries, *other.entries):
             merged.count(entry)

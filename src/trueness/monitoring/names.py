@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from typing import Any
 
-from trueness.refusals import InvalidTypeError, InvalidValueError
+from trueness.refusals import InvalidTypeError, InvalidValueError, quote
 
 LONGEST = 200
 _DIGITS = re.compile("([0-9]+)")
@@ -21,21 +21,12 @@ def look_name(at: Any) -> str:
     if hasattr(at, "isoformat"):
         at = at.isoformat()
     if isinstance(at, bool) or not (isinstance(at, str) or hasattr(at, "__index__")):
-        raise InvalidTypeError(
-            "wrong-type",
-            "{argument} must be a string, a date or an integer, got {value!r}",
-            argument="at",
-            value=at,
-        )
+        cause = f"at must be a string, a date or an integer, got {at!r}"
+        raise InvalidTypeError("wrong-type", cause, argument="at", value=at)
     name = str(at) if isinstance(at, str) else str(at.__index__())
     if not name.strip() or len(name) > LONGEST or not name.isprintable():
-        raise InvalidValueError(
-            "bad-argument",
-            "{argument} must be a printable name of up to {most} characters, got {value!q}",
-            argument="at",
-            value=name,
-            most=LONGEST,
-        )
+        cause = f"at must be a printable name of up to {LONGEST} characters, got {quote(name)}"
+        raise InvalidValueError("bad-argument", cause, argument="at", value=name)
     return name
 
 

@@ -49,11 +49,14 @@ class Settings:
         require_choice("dependence", dependence, DEPENDENCES)
         references = None if reference is None else as_watched(reference)
         if references is not None and dependence == "look":
-            raise _conflict(
-                "reference", "dependence_look", "with one bet for each look there is no reference"
+            cause = (
+                "`reference` cannot be combined with `dependence='look'`: with one bet for "
+                "each look there is no reference"
             )
+            remedy = "leave out one of them"
+            raise InvalidValueError("conflicting-arguments", cause, remedy, argument="reference")
         if references is not None and any(each.n_rows == 0 for each in references.values()):
-            raise InvalidValueError("no-rows", "{argument} has no rows", argument="reference")
+            raise InvalidValueError("no-rows", "`reference` has no rows", argument="reference")
         return cls(
             alpha=_between("alpha", alpha, 0.0, 0.5, "a number above 0 and up to 0.5, such as 0.01"),
             tolerance=_between("tolerance", tolerance, -math.inf, 0.5, "a number from 0 to 0.5", least=0.0),
@@ -96,13 +99,9 @@ class Settings:
             return None
         found = self.reference.get(group, self.reference.get(None))
         if found is None:
-            raise InvalidValueError(
-                "unknown-group",
-                "{argument} has no group {group!r}",
-                "pass a reference for each group, or one for all",
-                argument="reference",
-                group=group,
-            )
+            cause = f"`reference` has no group {group!r}"
+            remedy = "pass a reference for each group, or one for all"
+            raise InvalidValueError("unknown-group", cause, remedy, argument="reference")
         return found
 
     def difference(self, other: Settings) -> str | None:
@@ -130,25 +129,9 @@ def _between(
     number = number or (hasattr(value, "item") and getattr(value, "ndim", 1) == 0)
     fits = number and above < float(value) <= most and (least is None or float(value) >= least)
     if not fits:
-        raise InvalidValueError(
-            "bad-argument",
-            "{argument} must be {expected}, got {value!r}",
-            argument=argument,
-            value=value,
-            expected=expected,
-        )
+        cause = f"`{argument}` must be {expected}, got {value!r}"
+        raise InvalidValueError("bad-argument", cause, argument=argument, value=value)
     return float(value)
-
-
-def _conflict(argument: str, other: str, why: str) -> InvalidValueError:
-    return InvalidValueError(
-        "conflicting-arguments",
-        "{argument} cannot be combined with {other!t}: {why}",
-        "leave out one of them",
-        argument=argument,
-        other=other,
-        why=why,
-    )
 
 
 def encode_bins(bins: Bins | None) -> Any:

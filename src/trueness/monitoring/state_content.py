@@ -27,9 +27,7 @@ PRESET = 1
 
 def _require(holds: bool, problem: str) -> None:
     if not holds:
-        raise InvalidValueError(
-            "damaged-file", "the state of a monitor is damaged: {problem}", problem=problem
-        )
+        raise InvalidValueError("damaged-file", f"the state of a monitor is damaged: {problem}")
 
 
 # Settings

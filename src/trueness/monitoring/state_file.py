@@ -78,14 +78,11 @@ def _require_continued(monitor: Monitor, path: str) -> None:
     mine = [(entry.at, entry.tables) for entry in monitor.entries[:count]]
     same = saved.settings.difference(monitor.settings) is None
     if not same or mine != [(entry.at, entry.tables) for entry in saved.entries]:
-        raise InvalidValueError(
-            "changed-state",
-            "{file} has "
-            + ("other looks than this monitor began with" if same else "other settings than this monitor"),
-            "load it and add what is new, or pass overwrite=True to replace it",
-            argument="path",
-            file=path,
+        cause = f"{path} has " + (
+            "other looks than this monitor began with" if same else "other settings than this monitor"
         )
+        remedy = "load it and add what is new, or pass overwrite=True to replace it"
+        raise InvalidValueError("changed-state", cause, remedy, argument="path")
 
 
 def _variation_of(monitor: Monitor) -> Variation | None:
@@ -120,21 +117,17 @@ def from_content(
     if not isinstance(content, dict) or content.get("format") != FORMAT:
         raise damaged(path, "it is JSON, but not the state of a monitor")
     if content.get("schema") != SCHEMA:
-        raise InvalidValueError(
-            "unknown-schema",
-            "{file} has schema {value!r}, and this version reads {known}",
-            "use a newer version of trueness",
-            file=path,
-            value=content.get("schema"),
-            known=SCHEMA,
-        )
+        value = content.get("schema")
+        cause = f"{path} has schema {value!r}, and this version reads {SCHEMA}"
+        remedy = "use a newer version of trueness"
+        raise InvalidValueError("unknown-schema", cause, remedy, value=value)
     try:
         settings = state_content.decode_settings(content.get("settings"), variation)
         monitor = kind.of_settings(settings)
         for entry in state_content.decode_entries(content, variation):
             monitor.count(entry)
     except Refusal as error:
-        raise error if "source" in error.facts else error.with_facts(source=path) from error
+        raise error if error.source is not None else error.with_facts(source=path) from error
     except (KeyError, TypeError, ValueError, OverflowError) as error:
         raise damaged(path, reason_of(error, 120)) from error
     return monitor
@@ -142,13 +135,9 @@ def from_content(
 
 def damaged(path: str, reason: str) -> InvalidValueError:
     """The refusal of a file that is not the state of a monitor."""
-    return InvalidValueError(
-        "damaged-file",
-        "{file} is not the state of a monitor: {reason}",
-        "name a file that Monitor.save or trueness monitor wrote",
-        file=path,
-        reason=reason,
-    )
+    cause = f"{path} is not the state of a monitor: {reason}"
+    remedy = "name a file that Monitor.save or trueness monitor wrote"
+    return InvalidValueError("damaged-file", cause, remedy)
 
 
 @contextmanager
@@ -174,8 +163,6 @@ def _require_settings(monitor: Monitor, settings: Any, path: str) -> None:
     if difference is not None:
         raise InvalidValueError(
             "different-settings",
-            "{file} was begun with other settings: {difference}",
+            f"{path} was begun with other settings: {difference}",
             "settings cannot change after the first look; another monitor needs a file of its own",
-            file=path,
-            difference=difference,
         )

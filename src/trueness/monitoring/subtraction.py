@@ -48,13 +48,9 @@ def _less_options(later: OptionTables, earlier: OptionTables, name: str) -> Opti
 
 
 def _not_cumulative(name: str) -> InvalidValueError:
-    return InvalidValueError(
-        "not-cumulative",
-        "the table {name} does not contain the rows of the look before",
-        "leave out {option} if each table holds its own rows",
-        name=name,
-        option="--cumulative",
-    )
+    cause = f"the table {name} does not contain the rows of the look before"
+    remedy = "leave out `cumulative=True` if each table holds its own rows"
+    return InvalidValueError("not-cumulative", cause, remedy)
 
 
 def _measure(table: Any) -> Any:

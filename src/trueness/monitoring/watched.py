@@ -72,13 +72,9 @@ class Watched:
     def __add__(self, other: Watched) -> Watched:
         """The sum; refused in the words of the tables."""
         if (self.ranks is None, self.by_class is None) != (other.ranks is None, other.by_class is None):
-            raise InvalidValueError(
-                "different-tables",
-                "one look has {mine}, another {theirs}",
-                "watch the same tables in every look",
-                mine=_kinds(self),
-                theirs=_kinds(other),
-            )
+            cause = f"one look has {_kinds(self)}, another {_kinds(other)}"
+            remedy = "watch the same tables in every look"
+            raise InvalidValueError("different-tables", cause, remedy)
         ranks = None if self.ranks is None or other.ranks is None else _sum_of(self.ranks, other.ranks)
         events = None if self.by_class is None or other.by_class is None else self.by_class + other.by_class
         return Watched(ranks, events)
@@ -87,12 +83,8 @@ class Watched:
 def _sum_of(mine: AnyRankTable, theirs: AnyRankTable) -> AnyRankTable:
     difference = None if type(mine) is type(theirs) else spec_difference(mine.spec, theirs.spec)
     if difference is not None:
-        raise InvalidValueError(
-            "different-tables",
-            "these tables cannot be added: {difference}",
-            "watch the same tables in every look",
-            difference=difference,
-        )
+        cause = f"these tables cannot be added: {difference}"
+        raise InvalidValueError("different-tables", cause, "watch the same tables in every look")
     together: Any = mine + theirs
     ranks: AnyRankTable = together
     return ranks
@@ -113,16 +105,15 @@ def as_watched(value: Any) -> dict[str | None, Watched]:
         value = value.groups if value.by is not None else value.whole
     if isinstance(value, Mapping) and not isinstance(value, OptionTables):
         if not value:
-            raise InvalidValueError("no-tables", "{argument} names no groups", argument="table")
+            raise InvalidValueError("no-tables", "table names no groups", argument="table")
         return {_group_name(name): _of_tables(tables) for name, tables in value.items()}
     return {None: _of_tables(value)}
 
 
 def _group_name(name: Any) -> str:
     if isinstance(name, bool) or not isinstance(name, (str, int)):
-        raise InvalidTypeError(
-            "wrong-type", "groups must have names, got {value!r}", argument="table", value=name
-        )
+        cause = f"groups must have names, got {name!r}"
+        raise InvalidTypeError("wrong-type", cause, argument="table", value=name)
     return str(name)
 
 
@@ -137,25 +128,20 @@ def _of_tables(value: Any) -> Watched:
             (each for each in tables if not isinstance(each, (CalibrationTable, OptionTables, EventTable))),
             value,
         )
-        raise InvalidTypeError(
-            "wrong-type",
-            "{argument} must be a CalibrationTable, such as tabulate returns, an EventTable, both, or a mapping of "
-            "groups to these, got {type}",
-            argument="table",
-            type=type(unlike).__name__,
+        cause = (
+            "table must be a CalibrationTable, such as tabulate returns, an EventTable, both, "
+            f"or a mapping of groups to these, got {type(unlike).__name__}"
         )
+        raise InvalidTypeError("wrong-type", cause, argument="table")
     return _joined(ranks, events)
 
 
 def _joined(ranks: Sequence[AnyRankTable], events: Sequence[EventTable]) -> Watched:
     """The first table of each kind; both must be of the same rows."""
     if any(map(has_soft_labels, [*ranks, *events])):
-        raise InvalidValueError(
-            "soft-labels",
-            "{argument} has soft labels, for which the evidence of a monitor is not proved",
-            "make tables of single labels",
-            argument="table",
-        )
+        cause = "table has soft labels, for which the evidence of a monitor is not proved"
+        remedy = "make tables of single labels"
+        raise InvalidValueError("soft-labels", cause, remedy, argument="table")
     first = ranks[0] if ranks else None
     of_events = event_cells(events[0]) if events else None
     if first is not None and of_events is not None:
@@ -188,9 +174,8 @@ def in_bins(table: AnyRankTable, bins: Bins | None) -> AnyRankTable:
     except Refusal as error:
         if bins == EqualWidth(COARSE_BINS):
             raise error.with_facts(
-                remedy="a table of more than {most} bins is watched in coarser ones: pass bins=, such as "
-                "EqualMass(10)",
-                most=MOST_BINS,
+                remedy=f"a table of more than {MOST_BINS} bins is watched in coarser ones: pass bins=, such as "
+                "EqualMass(10)"
             ) from error
         raise
 

@@ -124,13 +124,8 @@ _NOT_OF_TABLES = ("variation", "bins", "confidence_bins", "by_class", "ties")
 def models_of(probs: Any) -> dict[str, Any]:
     """The columns of each model by its name; a refusal unless there are two or more."""
     if not isinstance(probs, Mapping) or len(probs) < 2:
-        raise InvalidTypeError(
-            "wrong-type",
-            "{argument} must be a mapping of two or more models, {example}",
-            argument="probs",
-            value=type(probs).__name__,
-            example='{"old": "old_*", "new": "new_*"}',
-        )
+        cause = '`probs` must be a mapping of two or more models, {"old": "old_*", "new": "new_*"}'
+        raise InvalidTypeError("wrong-type", cause, argument="probs", value=type(probs).__name__)
     return {str(name): columns for name, columns in probs.items()}
 
 
@@ -152,9 +147,6 @@ def _works(label: Any, probs: Any, options: Any, choose: ChooseColumns) -> dict[
 def refuse_other_classes(classes: Mapping[str, int]) -> None:
     """Refuse models with different numbers of classes."""
     if len(set(classes.values())) > 1:
-        raise InvalidValueError(
-            "classes-differ",
-            "the models have different numbers of classes: {classes}",
-            "compare models of the same task",
-            classes=", ".join(f"{name} {number}" for name, number in classes.items()),
-        )
+        listed = ", ".join(f"{name} {number}" for name, number in classes.items())
+        cause = f"the models have different numbers of classes: {listed}"
+        raise InvalidValueError("classes-differ", cause, "compare models of the same task")

@@ -50,12 +50,8 @@ def files_of(data: Any, storage_options: Mapping[str, Any] | None) -> list[Remot
     paths = data if isinstance(data, (list, tuple)) else [data]
     for path in paths:
         if not isinstance(path, (str, os.PathLike)):
-            raise InvalidTypeError(
-                "wrong-type",
-                "a list of data must hold paths of files, got {type}",
-                argument="data",
-                type=type(path).__name__,
-            )
+            cause = f"a list of data must hold paths of files, got {type(path).__name__}"
+            raise InvalidTypeError("wrong-type", cause, argument="data")
     return find_remote([os.fspath(path) for path in paths], storage_options=storage_options)
 
 

@@ -58,12 +58,8 @@ def request_of(label: Any, probs: str | Sequence[str] | None, options: Options) 
     clusters = options.get("clusters")
     for term, value in (("label", label), ("weight", weight), ("clusters", clusters)):
         if value is not None and not isinstance(value, str):
-            raise InvalidTypeError(
-                "wrong-type",
-                "{argument} must be the name of a column, got {type}",
-                argument=term,
-                type=type(value).__name__,
-            )
+            cause = f"`{term}` must be the name of a column, got {type(value).__name__}"
+            raise InvalidTypeError("wrong-type", cause, argument=term)
     names = probs if probs is None or isinstance(probs, str) else tuple(probs)
     return Request(
         label,
@@ -83,12 +79,8 @@ def _group_columns(options: Options) -> str | tuple[str, ...] | None:
     if groups is None or isinstance(groups, str):
         return groups
     if not isinstance(groups, (list, tuple)) or not all(isinstance(name, str) for name in groups):
-        raise InvalidTypeError(
-            "wrong-type",
-            "{argument} must be the name of a column, or a list of names, got {type}",
-            argument="groups",
-            type=type(groups).__name__,
-        )
+        cause = f"`groups` must be the name of a column, or a list of names, got {type(groups).__name__}"
+        raise InvalidTypeError("wrong-type", cause, argument="groups")
     return tuple(groups) or None
 
 

@@ -32,10 +32,9 @@ class Part:
         if self.tables.by != other.tables.by:
             raise InvalidValueError(
                 "different-tables",
-                "the partitions are grouped by different columns: {first!r} and {second!r}",
+                f"the partitions are grouped by different columns: {self.tables.by!r} and "
+                f"{other.tables.by!r}",
                 "install the same version of trueness on all machines",
-                first=self.tables.by,
-                second=other.tables.by,
             )
         return Part(self.tables + other.tables, self.skipped + other.skipped)
 
@@ -43,12 +42,9 @@ class Part:
         if self.schema != SCHEMA:
             raise InvalidValueError(
                 "unknown-schema",
-                "a worker with trueness {theirs} sent tables of schema {found}, here (trueness {ours}) it is {known}",
+                f"a worker with trueness {self.library} sent tables of schema {self.schema}, "
+                f"here (trueness {__version__}) it is {SCHEMA}",
                 "install the same version of trueness on all machines",
-                theirs=self.library,
-                found=self.schema,
-                ours=__version__,
-                known=SCHEMA,
             )
 
     @classmethod

@@ -85,19 +85,12 @@ class Work:
     def _require_specs(self, tables: Tables) -> None:
         stored = tables.stored
         if len(stored) != len(self.specs):
-            raise InvalidValueError(
-                "different-tables",
-                "a worker sent {found} tables, expected {expected}",
-                "install the same version of trueness on all machines",
-                found=len(stored),
-                expected=len(self.specs),
-            )
+            cause = f"a worker sent {len(stored)} tables, expected {len(self.specs)}"
+            remedy = "install the same version of trueness on all machines"
+            raise InvalidValueError("different-tables", cause, remedy)
         for table, spec in zip(stored, self.specs, strict=True):
             difference = spec_difference(spec, table.spec)
             if difference is not None:
-                raise InvalidValueError(
-                    "different-tables",
-                    "a worker sent a table of another kind: {difference}",
-                    "install the same version of trueness on all machines",
-                    difference=difference,
-                )
+                cause = f"a worker sent a table of another kind: {difference}"
+                remedy = "install the same version of trueness on all machines"
+                raise InvalidValueError("different-tables", cause, remedy)

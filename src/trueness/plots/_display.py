@@ -72,22 +72,14 @@ class Display(Generic[Data]):
         for name, value in (("label", label), ("color", color)):
             if value is not None and not isinstance(value, str):
                 raise InvalidTypeError(
-                    "wrong-type",
-                    "{argument} must be a string, got {kind}",
-                    argument=name,
-                    kind=type(value).__name__,
+                    "wrong-type", f"`{name}` must be a string, got {type(value).__name__}", argument=name
                 )
         _refuse_colour(color)
         other = type(self)(earlier[0].data) if earlier else self
         if other._shows != self._shows:
-            raise InvalidValueError(
-                "different-pictures",
-                "ax shows {other}, and this picture shows {own}",
-                "pass other axes, such as plt.subplots()[1]",
-                argument="ax",
-                other=other._shows,
-                own=self._shows,
-            )
+            cause = f"ax shows {other._shows}, and this picture shows {self._shows}"
+            remedy = "pass other axes, such as plt.subplots()[1]"
+            raise InvalidValueError("different-pictures", cause, remedy, argument="ax")
 
     def _size(self) -> tuple[float, float]:
         return self.SIZE
@@ -108,13 +100,9 @@ def _refuse_colour(color: str | None) -> None:
     from matplotlib.colors import is_color_like
 
     if color is not None and not is_color_like(color):
-        raise InvalidValueError(
-            "bad-argument",
-            "{argument}={value!r} is not a colour of matplotlib",
-            "pass a name such as 'tab:blue', or '#0072b2'",
-            argument="color",
-            value=color,
-        )
+        cause = f"color={color!r} is not a colour of matplotlib"
+        remedy = "pass a name such as 'tab:blue', or '#0072b2'"
+        raise InvalidValueError("bad-argument", cause, remedy, argument="color", value=color)
 
 
 class MapDisplay(Display[Data]):
@@ -127,20 +115,13 @@ class MapDisplay(Display[Data]):
     def _refuse_layer(self, earlier: Sequence[Layer[Data]], label: str | None, color: str | None) -> None:
         super()._refuse_layer((), label, color)
         if color is not None:
-            raise InvalidValueError(
-                "bad-argument",
-                "{argument}={value!r}: the colours of a map are those of its scale",
-                "leave it out",
-                argument="color",
-                value=color,
-            )
+            cause = f"color={color!r}: the colours of a map are those of its scale"
+            remedy = "leave it out"
+            raise InvalidValueError("bad-argument", cause, remedy, argument="color", value=color)
         if earlier:
-            raise InvalidValueError(
-                "different-pictures",
-                "ax shows a map, over which nothing can be drawn",
-                "pass other axes, such as plt.subplots(1, 2)[1][1]",
-                argument="ax",
-            )
+            cause = "ax shows a map, over which nothing can be drawn"
+            remedy = "pass other axes, such as plt.subplots(1, 2)[1][1]"
+            raise InvalidValueError("different-pictures", cause, remedy, argument="ax")
 
     def _draw(self, ax: Any, layers: Sequence[Layer[Data]]) -> None:
         self._draw_map(ax)
@@ -159,21 +140,16 @@ def refuse_missing_matplotlib() -> Iterator[None]:
     except ModuleNotFoundError as error:
         if error.name is None or error.name.partition(".")[0] != "matplotlib":
             raise
-        raise MissingLibraryError(
-            "missing-library",
-            "plots need matplotlib",
-            "pip install 'trueness[plots]' (the HTML report of write_html does not need it)",
-            library="matplotlib",
-        ) from error
+        remedy = "pip install 'trueness[plots]' (the HTML report of write_html does not need it)"
+        raise MissingLibraryError("missing-library", "plots need matplotlib", remedy) from error
 
 
 def _require_axes(ax: Any) -> Any:
     if not hasattr(ax, "plot") or not hasattr(ax, "get_figure"):
         raise InvalidTypeError(
             "wrong-type",
-            "ax must be matplotlib Axes, such as plt.subplots()[1], got {kind}",
+            f"ax must be matplotlib Axes, such as plt.subplots()[1], got {type(ax).__name__}",
             argument="ax",
-            kind=type(ax).__name__,
         )
     return ax
 

@@ -54,24 +54,17 @@ def convergence_of(
         CalibrationTable.load(table) if isinstance(table, (str, os.PathLike)) else table for table in tables
     ]
     if not loaded:
-        raise InvalidValueError(
-            "no-tables",
-            "tables is empty",
-            "pass at least one table or the path of a saved table",
-            argument="tables",
-        )
+        remedy = "pass at least one table or the path of a saved table"
+        raise InvalidValueError("no-tables", "tables is empty", remedy, argument="tables")
     if cumulative:
         loaded = list(accumulate(loaded, add))
     estimates = [TableEstimates.of(table, level=level, resamples=resamples, rng=rng) for table in loaded]
     measures = {it.table.spec.variation.name for it in estimates}
     if len(measures) > 1:
-        raise InvalidValueError(
-            "different-measures",
-            "tables have different variation measures: {value}",
-            "draw one measure at a time",
-            argument="tables",
-            value=", ".join(sorted(measures)),
-        )
+        value = ", ".join(sorted(measures))
+        cause = f"tables have different variation measures: {value}"
+        remedy = "draw one measure at a time"
+        raise InvalidValueError("different-measures", cause, remedy, argument="tables", value=value)
     estimates.sort(key=lambda it: it.table.n_rows)
     columns = _columns([it.vce for it in estimates])
     sizes = np.array([it.table.n_rows for it in estimates])

@@ -7,7 +7,7 @@ from typing import Any, Protocol
 
 from trueness._atomic_write import atomic_file
 from trueness.plots._display import Display, refuse_missing_matplotlib
-from trueness.refusals import InvalidValueError
+from trueness.refusals import InvalidValueError, quote
 
 ENDINGS = (".png", ".svg", ".pdf")
 DOTS_PER_INCH = 200
@@ -24,13 +24,9 @@ class Plotted(Protocol):
 def refuse_other_ending(path: str) -> None:
     """Refuse a file whose ending is not that of a picture."""
     if os.path.splitext(path)[1].lower() not in ENDINGS:
-        raise InvalidValueError(
-            "unknown-format",
-            "pictures cannot be written to {file!q}",
-            "name a file that ends in {endings}",
-            file=path,
-            endings=", ".join(ENDINGS),
-        )
+        endings = ", ".join(ENDINGS)
+        cause = f"pictures cannot be written to {quote(path)}"
+        raise InvalidValueError("unknown-format", cause, f"name a file that ends in {endings}")
 
 
 def write_picture(result: Plotted, path: str) -> None:

@@ -90,9 +90,9 @@ def class_conditional_errors(
     if not isinstance(tables, PredictedClassTables):
         raise InvalidTypeError(
             "wrong-type",
-            "tables must be PredictedClassTables, such as tabulate_by_predicted_class returns, got {type}",
+            "tables must be PredictedClassTables, such as tabulate_by_predicted_class "
+            f"returns, got {type(tables).__name__}",
             argument="tables",
-            type=type(tables).__name__,
         )
     if not tables.n_rows:
         raise InvalidValueError("no-rows", "tables without rows cannot be assessed", argument="tables")

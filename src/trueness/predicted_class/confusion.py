@@ -72,12 +72,8 @@ class ConfusionTable:
         if not isinstance(other, ConfusionTable):
             return NotImplemented
         if self.n_classes != other.n_classes:
-            raise InvalidValueError(
-                "different-tables",
-                "confusion tables of {mine} and {theirs} classes cannot be added",
-                mine=self.n_classes,
-                theirs=other.n_classes,
-            )
+            cause = f"confusion tables of {self.n_classes} and {other.n_classes} classes cannot be added"
+            raise InvalidValueError("different-tables", cause)
         names = self.class_names if self.class_names is not None else other.class_names
         return ConfusionTable(self.expected_sum + other.expected_sum, self.observed + other.observed, names)
 
@@ -113,14 +109,9 @@ def tabulate_confusion(
     """
     rows = Rows.of(y_true, y_prob, from_logits=from_logits, normalize=normalize, classes=classes)
     if rows.n_classes > MOST_CLASSES:
-        raise InvalidValueError(
-            "too-many-classes",
-            "{y_prob} has {n_classes} classes",
-            "a confusion table is for at most {most} classes",
-            argument="y_prob",
-            n_classes=rows.n_classes,
-            most=MOST_CLASSES,
-        )
+        cause = f"`y_prob` has {rows.n_classes} classes"
+        remedy = f"a confusion table is for at most {MOST_CLASSES} classes"
+        raise InvalidValueError("too-many-classes", cause, remedy, argument="y_prob")
     workers = 1 if n_threads is None else whole_number("n_threads", n_threads, 1)
     parts = in_threads(lambda some: _sum_blocks(rows, some), list(rows.spans(rows=_BLOCK_ROWS)), workers)
     expected, observed = zip(*parts, strict=True)

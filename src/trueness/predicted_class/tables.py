@@ -45,12 +45,8 @@ class PredictedClassTables:
             return NotImplemented
         difference = self.spec.difference(other.spec)
         if difference is not None:
-            raise InvalidValueError(
-                "different-tables",
-                "these tables cannot be added: {difference}",
-                "make both with the same options",
-                difference=difference,
-            )
+            cause = f"these tables cannot be added: {difference}"
+            raise InvalidValueError("different-tables", cause, "make both with the same options")
         together = dict(self.tables)
         for index, table in other.tables.items():
             together[index] = together[index] + table if index in together else table
@@ -120,12 +116,8 @@ def predicted_classes(rows: Rows) -> IntArray:
 def _refuse_large(spec: TableSpec) -> None:
     n_bytes = spec.n_bytes * spec.n_cells
     if n_bytes > MOST_BYTES:
-        raise InvalidValueError(
-            "too-large",
-            "tables of {n_classes} predicted classes with {n_bins} bins need {size:.0f} MB",
-            "use fewer bins",
-            argument="bins",
-            n_classes=spec.n_classes,
-            n_bins=spec.bins.n_bins,
-            size=n_bytes / 2**20,
+        cause = (
+            f"tables of {spec.n_classes} predicted classes with {spec.bins.n_bins} bins need "
+            f"{n_bytes / 2**20:.0f} MB"
         )
+        raise InvalidValueError("too-large", cause, "use fewer bins", argument="bins")

@@ -129,9 +129,8 @@ def model_tables_in(path: str | os.PathLike[str], variation: Variation | None = 
 
 
 def _corrupt(name: str) -> InvalidValueError:
-    return InvalidValueError(
-        "corrupt-file", "{file} is damaged: the report's metadata is corrupt", argument="path", file=name
-    )
+    cause = f"{name} is damaged: the report's metadata is corrupt"
+    return InvalidValueError("corrupt-file", cause, argument="path")
 
 
 def _file(tables: list[dict[str, Any]], settings: dict[str, Any]) -> dict[str, Any]:
@@ -218,21 +217,12 @@ def _between(text: str, name: str, begin: str = _BEGIN) -> str:
     start = text.find(begin)
     end = text.find(_END, start)
     if start < 0 and _MODELS_BEGIN in text:
-        raise InvalidValueError(
-            "no-tables",
-            "{file} is the report of a comparison",
-            "read the tables of its models with trueness.report.model_tables_in",
-            argument="path",
-            file=name,
-        )
+        cause = f"{name} is the report of a comparison"
+        remedy = "read the tables of its models with trueness.report.model_tables_in"
+        raise InvalidValueError("no-tables", cause, remedy, argument="path")
     if start < 0 or end < 0:
-        raise InvalidValueError(
-            "no-tables",
-            "{file} has no tables",
-            "pass a complete report written by trueness",
-            argument="path",
-            file=name,
-        )
+        remedy = "pass a complete report written by trueness"
+        raise InvalidValueError("no-tables", f"{name} has no tables", remedy, argument="path")
     return text[start + len(begin) : end]
 
 

@@ -13,12 +13,8 @@ try:
     from scipy.integrate import quad
     from scipy.special import gammaincc, gammainccinv, gammaincinv, psi
 except ImportError as error:
-    raise MissingLibraryError(
-        "missing-library",
-        "the reproduction needs {library}",
-        "pip install 'trueness[reproduction]'",
-        library="SciPy",
-    ) from error
+    remedy = "pip install 'trueness[reproduction]'"
+    raise MissingLibraryError("missing-library", "the reproduction needs SciPy", remedy) from error
 
 TINY = 1e-18
 """Tail probabilities below this do not change a float64."""

@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from hashlib import sha256
-from typing import Any
 
 from trueness.refusals import InvalidValueError
 
@@ -94,13 +93,8 @@ def sizes_up_to(max_rows: float) -> tuple[int, ...]:
     """
     sizes = tuple(size for size in PAPER_SIZES if size <= max_rows)
     if not sizes:
-        raise InvalidValueError(
-            "bad-argument",
-            "max_rows must be at least {least}, the smallest sample size, got {value:g}",
-            argument="max_rows",
-            value=max_rows,
-            least=PAPER_SIZES[0],
-        )
+        cause = f"max_rows must be at least {PAPER_SIZES[0]}, the smallest sample size, got {max_rows:g}"
+        raise InvalidValueError("bad-argument", cause, argument="max_rows", value=max_rows)
     return sizes
 
 
@@ -130,33 +124,22 @@ def parse_alpha(text: str, n_classes: int | None = None) -> Scenario:
     try:
         alpha = tuple(float(part) for part in text.split(","))
     except ValueError:
-        raise _refuse_alpha(
-            text, "alpha must be numbers separated by commas, such as 2,1,1, got {value!r}"
-        ) from None
+        cause = f"alpha must be numbers separated by commas, such as 2,1,1, got {text!r}"
+        raise _refuse_alpha(text, cause) from None
     if len(alpha) == 1 and n_classes is not None:
         alpha *= n_classes
     if n_classes is not None and len(alpha) != n_classes:
-        raise _refuse_alpha(
-            text,
-            "alpha has {n_numbers} numbers, but there are {n_classes} classes",
-            n_numbers=len(alpha),
-            n_classes=n_classes,
-        )
+        raise _refuse_alpha(text, f"alpha has {len(alpha)} numbers, but there are {n_classes} classes")
     if len(alpha) > MOST_CLASSES:
-        raise _refuse_alpha(
-            text,
-            "theory is computed for up to {most} classes, got {n_numbers}",
-            most=MOST_CLASSES,
-            n_numbers=len(alpha),
-        )
+        raise _refuse_alpha(text, f"theory is computed for up to {MOST_CLASSES} classes, got {len(alpha)}")
     if len(alpha) < 2 or not all(0 < value <= MAX_ALPHA for value in alpha):
         raise _refuse_alpha(
             text,
-            "alpha must be one number above 0 and up to {largest:g} for each of two or more classes, got {value!r}",
-            largest=MAX_ALPHA,
+            f"alpha must be one number above 0 and up to {MAX_ALPHA:g} for each of two or more classes, "
+            f"got {text!r}",
         )
     return Scenario(alpha)
 
 
-def _refuse_alpha(text: str, cause: str, **facts: Any) -> InvalidValueError:
-    return InvalidValueError("bad-argument", cause, argument="alpha", value=text, **facts)
+def _refuse_alpha(text: str, cause: str) -> InvalidValueError:
+    return InvalidValueError("bad-argument", cause, argument="alpha", value=text)

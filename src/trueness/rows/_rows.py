@@ -178,13 +178,9 @@ class Rows:
         from_logits, normalize = boolean("from_logits", from_logits), boolean("normalize", normalize)
         n_rows, n_classes = shape_of(y_prob)
         if normalize and (from_logits or len(y_prob.shape) == 1):
-            cause = "{from_logits}" if from_logits else "the probability of class 1"
-            raise InvalidValueError(
-                "bad-argument",
-                cause + " already makes rows sum to 1",
-                "leave out {normalize}",
-                argument="normalize",
-            )
+            what = "`from_logits=True`" if from_logits else "the probability of class 1"
+            cause = f"{what} already makes rows sum to 1"
+            raise InvalidValueError("bad-argument", cause, "leave out `normalize=True`", argument="normalize")
         weight, index = None, y_prob.index
         if sample_weight is not None:
             weights = contents_of(sample_weight, "sample_weight")

@@ -121,16 +121,12 @@ def match_names(wanted: Sequence[str], columns: Columns, what: str) -> tuple[int
     if not any(name.strip().casefold() in loosely for name in wanted):
         return None
     unmatched = next((name for name in wanted if name not in {*columns.names, *columns.endings}), wanted[-1])
-    raise InvalidValueError(
-        "unmatched-columns",
-        "{what!t} ({wanted}) and the columns here ({columns}) match only partly: no match for {unmatched!r}",
-        "use the same names in both, or in neither",
-        argument="classes",
-        what=what,
-        wanted=first_names(wanted),
-        columns=first_names(columns.names),
-        unmatched=unmatched,
+    cause = (
+        f"{what} ({first_names(wanted)}) and the columns here ({first_names(columns.names)}) match only "
+        f"partly: no match for {unmatched!r}"
     )
+    remedy = "use the same names in both, or in neither"
+    raise InvalidValueError("unmatched-columns", cause, remedy, argument="classes")
 
 
 def _key(name: str) -> str:
@@ -150,15 +146,12 @@ def label_names(columns: Columns) -> dict[Hashable, int]:
     for names in (columns.endings, columns.names):
         for index, name in enumerate(names):
             if index_of.setdefault(name, index) != index:
-                raise InvalidValueError(
-                    "ambiguous-columns",
-                    "the label {label!r} may mean the column {second!r} or {first!r}",
-                    "list the classes in the order of the columns",
-                    argument="classes",
-                    label=name,
-                    second=columns.names[index],
-                    first=columns.names[index_of[name]],
+                cause = (
+                    f"the label {name!r} may mean the column {columns.names[index]!r} or "
+                    f"{columns.names[index_of[name]]!r}"
                 )
+                remedy = "list the classes in the order of the columns"
+                raise InvalidValueError("ambiguous-columns", cause, remedy, argument="classes")
     numbers = columns.numbers
     if numbers is None:
         return index_of
@@ -172,15 +165,12 @@ def require_index(columns: Columns) -> None:
     if numbers is None or numbers == list(range(len(numbers))):
         return
     first, last = columns.endings[0], columns.endings[-1]
-    raise InvalidValueError(
-        "ambiguous-columns",
-        "labels are numbers and the columns end in {first} to {last}, so label 1 is ambiguous",
-        "pass {classes_columns} if label {first} means the column that ends in {first}, or {classes_index} if labels "
-        "count the columns from 0",
-        argument="classes",
-        first=first,
-        last=last,
+    cause = f"labels are numbers and the columns end in {first} to {last}, so label 1 is ambiguous"
+    remedy = (
+        f"pass `classes='columns'` if label {first} means the column that ends in {first}, or "
+        "`classes='index'` if labels count the columns from 0"
     )
+    raise InvalidValueError("ambiguous-columns", cause, remedy, argument="classes")
 
 
 class Arrangement(NamedTuple):
@@ -200,7 +190,7 @@ def arrange(
     one, so that labels which are numbers count them. `first` are the columns to which others are matched.
     """
     named = isinstance(classes, Sequence) and not isinstance(classes, str)
-    places = match_names([text_of(name) for name in classes], columns, "classes") if named else None
+    places = match_names([text_of(name) for name in classes], columns, "`classes`") if named else None
     if places is None and first is not None:
         places = match_columns(first, columns, "columns seen before")
     if places is None:

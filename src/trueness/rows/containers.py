@@ -97,13 +97,9 @@ def contents_of(value: Any, argument: str) -> Contents:
 
 
 def _not_an_array(value: Any, argument: str) -> InvalidTypeError:
-    return InvalidTypeError(
-        "wrong-type",
-        "{argument} must be an array, a data frame or a tensor, got {type}",
-        "collect() it first, or use trueness.adapters.queries" if _is_query(value) else "",
-        argument=argument,
-        type=type(value).__name__,
-    )
+    cause = f"`{argument}` must be an array, a data frame or a tensor, got {type(value).__name__}"
+    remedy = "collect() it first, or use trueness.adapters.queries" if _is_query(value) else ""
+    return InvalidTypeError("wrong-type", cause, remedy, argument=argument)
 
 
 def _is_query(value: Any) -> bool:
@@ -137,12 +133,8 @@ def _from_sequence(value: Any, argument: str) -> Contents:
     try:
         array = np.asarray(value, dtype=_dtype_for(value))
     except (ValueError, TypeError, RuntimeError) as error:
-        raise InvalidValueError(
-            "wrong-shape",
-            "{argument} is not a rectangular array of numbers: {reason}",
-            argument=argument,
-            reason=str(error),
-        ) from error
+        cause = f"`{argument}` is not a rectangular array of numbers: {error}"
+        raise InvalidValueError("wrong-shape", cause, argument=argument) from error
     return _from_numpy(array, argument)
 
 
@@ -186,17 +178,12 @@ def _from_frame(value: Any, argument: str) -> Contents | None:
         names = tuple(str(name) for name in frame.columns)
     except nw.exceptions.NarwhalsError as error:
         reason = " ".join(str(error).split())
-        raise InvalidValueError(
-            "unreadable",
-            "{argument} is a data frame that cannot be read: {reason}",
-            argument=argument,
-            reason=reason,
-        ) from error
+        cause = f"`{argument}` is a data frame that cannot be read: {reason}"
+        raise InvalidValueError("unreadable", cause, argument=argument) from error
     columns = tuple(_column(series, column_name(series.name, argument)) for series in frame.iter_columns())
     if not columns:
-        raise InvalidValueError(
-            "wrong-shape", "{argument} is a data frame without columns", argument=argument
-        )
+        cause = f"`{argument}` is a data frame without columns"
+        raise InvalidValueError("wrong-shape", cause, argument=argument)
     return replace(Contents.of_columns(columns, names), index=_own_index(nw.maybe_get_index(frame)))
 
 
@@ -228,14 +215,12 @@ def refuse_other_index(argument: str, index: Any, other: str, other_index: Any) 
     row = next(unlike, 0)
     raise InvalidValueError(
         "different-indexes",
-        "{argument} and {other} have different indexes ({label!r} and {other_label!r} in row {row})",
-        "align them ({argument}.reindex({other}.index)), or call reset_index(drop=True) on both if rows belong "
-        "together by position",
+        f"`{argument}` and `{other}` have different indexes ({index[row]!r} and {other_index[row]!r} in row "
+        f"{row})",
+        f"align them ({argument}.reindex({other}.index)), or call reset_index(drop=True) on both if rows "
+        "belong together by position",
         argument=argument,
-        other=other,
         row=row,
-        label=index[row],
-        other_label=other_index[row],
     )
 
 
@@ -257,14 +242,9 @@ def refuse_none(array: NDArray[Any], argument: str) -> None:
 
 
 def _missing_value(argument: str, row: int, kind: str) -> InvalidValueError:
-    return InvalidValueError(
-        "missing-value",
-        "{argument} has a {kind} value{place}",
-        "fill or leave out such rows first",
-        argument=argument,
-        row=row,
-        kind=kind,
-    )
+    cause = f"`{argument}` has a {kind} value in row {row}"
+    remedy = "fill or leave out such rows first"
+    return InvalidValueError("missing-value", cause, remedy, argument=argument, row=row)
 
 
 def _from_tensor(value: Any, argument: str) -> Contents | None:
@@ -283,9 +263,7 @@ def _from_tensor(value: Any, argument: str) -> Contents | None:
     try:
         array = np.from_dlpack(value)
     except (BufferError, RuntimeError, TypeError, ValueError) as error:
-        raise _unreadable_tensor(
-            "{argument} ({type}) cannot be read through DLPack: {reason}", value, argument, error
-        ) from error
+        raise _unreadable_tensor("cannot be read through DLPack", value, argument, error) from error
     return Contents(array, eps=_eps(array.dtype) if eps is None else eps)
 
 
@@ -293,24 +271,19 @@ def _require_host_memory(value: Any, argument: str) -> None:
     try:
         kind = int(value.__dlpack_device__()[0])
     except (AttributeError, BufferError, RuntimeError, TypeError, ValueError) as error:
-        raise _unreadable_tensor(
-            "{argument} ({type}) has no memory that can be read: {reason}", value, argument, error
-        ) from error
+        raise _unreadable_tensor("has no memory that can be read", value, argument, error) from error
     if kind not in _DLPACK_HOST_DEVICES:
         device = _DLPACK_DEVICE_NAMES.get(kind, f"DLPack kind {kind}")
-        raise InvalidTypeError(
-            "device-memory",
-            "{argument} is on device {device} and is not copied to the host automatically: pass "
-            "{argument}.cpu() (torch) or jax.device_get({argument}) (JAX)",
-            argument=argument,
-            device=device,
+        cause = (
+            f"`{argument}` is on device {device} and is not copied to the host automatically: pass "
+            f"{argument}.cpu() (torch) or jax.device_get({argument}) (JAX)"
         )
+        raise InvalidTypeError("device-memory", cause, argument=argument)
 
 
-def _unreadable_tensor(cause: str, value: Any, argument: str, reason: Exception) -> InvalidTypeError:
-    return InvalidTypeError(
-        "unreadable", cause, argument=argument, type=type(value).__name__, reason=str(reason)
-    )
+def _unreadable_tensor(what: str, value: Any, argument: str, reason: Exception) -> InvalidTypeError:
+    cause = f"`{argument}` ({type(value).__name__}) {what}: {reason}"
+    return InvalidTypeError("unreadable", cause, argument=argument)
 
 
 def _from_array_like(value: Any, argument: str) -> Contents:
@@ -321,7 +294,5 @@ def _from_array_like(value: Any, argument: str) -> Contents:
     try:
         array = np.asarray(value)
     except (TypeError, ValueError, RuntimeError) as error:
-        raise _unreadable_tensor(
-            "{argument} ({type}) cannot be read: {reason}", value, argument, error
-        ) from error
+        raise _unreadable_tensor("cannot be read", value, argument, error) from error
     return _from_numpy(array, argument)

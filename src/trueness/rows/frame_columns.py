@@ -35,12 +35,8 @@ def order_predictions(
     """The columns of a data frame in the order of the classes; anything else as it is."""
     if y_prob.names is None:
         if classes == COLUMNS and y_prob.columns is None:
-            raise InvalidValueError(
-                "bad-argument",
-                "classes='columns' needs a data frame whose columns are named",
-                "list the classes",
-                argument="classes",
-            )
+            cause = "classes='columns' needs a data frame whose columns are named"
+            raise InvalidValueError("bad-argument", cause, "list the classes", argument="classes")
         names = classes if isinstance(classes, list) else None
         return ByClass(None, y_prob, None if names is None else {name: i for i, name in enumerate(names)})
     given = columns_of(y_prob.names)
@@ -55,15 +51,13 @@ def order_predictions(
 
 def _require_match(classes: list[Any], columns: Columns, given: Sequence[str]) -> None:
     """Refuse columns that are not in the order of their numbers, unless they match the classes by name."""
-    if match_names([text_of(name) for name in classes], columns, "classes") is None:
-        raise InvalidValueError(
-            "ambiguous-columns",
-            "the columns of y_prob ({columns}) are not in the order of their numbers, and classes may list either "
-            "order",
-            "put the columns in order, or pass y_prob.to_numpy()",
-            argument="classes",
-            columns=first_names(given),
+    if match_names([text_of(name) for name in classes], columns, "`classes`") is None:
+        cause = (
+            f"the columns of y_prob ({first_names(given)}) are not in the order of their "
+            "numbers, and classes may list either order"
         )
+        remedy = "put the columns in order, or pass y_prob.to_numpy()"
+        raise InvalidValueError("ambiguous-columns", cause, remedy, argument="classes")
 
 
 def order_truth(y_true: Contents, columns: Columns | None, classes: list[Any] | str | None) -> Contents:
@@ -72,7 +66,7 @@ def order_truth(y_true: Contents, columns: Columns | None, classes: list[Any] | 
         return y_true
     own = columns_of(y_true.names)
     if isinstance(classes, list):
-        places = match_names([text_of(name) for name in classes], own, "classes")
+        places = match_names([text_of(name) for name in classes], own, "`classes`")
     elif columns is not None:
         places = match_columns(columns, own, "the columns of y_prob")
     else:

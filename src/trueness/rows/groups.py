@@ -142,32 +142,29 @@ def names_of(argument: str, values: Any, n_rows: int, index: Any = None) -> NDAr
     contents = _contents(argument, values)
     refuse_other_index(argument, contents.index, "y_true and y_prob", index)
     if contents.data is None or contents.shape != (n_rows,):
-        raise InvalidValueError(
-            "wrong-shape",
-            "{argument} has shape {shape}",
-            "one name for each of {n_rows} rows is needed",
-            argument=argument,
-            shape=contents.shape,
-            n_rows=n_rows,
-        )
+        cause = f"`{argument}` has shape {contents.shape}"
+        remedy = f"one name for each of {n_rows} rows is needed"
+        raise InvalidValueError("wrong-shape", cause, remedy, argument=argument)
     _require_names(argument, contents.data)
     return contents.data
 
 
 def _require_names(argument: str, data: NDArray[Any]) -> None:
     """Refuse the first row without a name."""
-    code, cause = "missing-value", "{argument} has a missing value{place}"
+    code = "missing-value"
     if data.dtype.kind == "O":
         nameless = np.array([name is None or _is_nan(name) for name in data], bool)
     elif data.dtype.kind in "mM":
         nameless = np.isnat(data)
     elif data.dtype.kind == "f":
         nameless = ~np.isfinite(data)
-        code, cause = "not-finite", "{argument} is {value}{place}"
+        code = "not-finite"
     else:
         return
     if nameless.any():
         row, remedy = int(np.argmax(nameless)), "give such rows a name of their own"
+        problem = "has a missing value" if code == "missing-value" else f"is {data[row]}"
+        cause = f"`{argument}` {problem} in row {row}"
         raise InvalidValueError(code, cause, remedy, argument=argument, row=row, value=data[row])
 
 
@@ -184,12 +181,8 @@ def encode_groups_of_rows(groups: Any, n_rows: int, index: Any = None) -> Encode
     if columns is None:
         return encode_names(names_of("groups", groups, n_rows, index))
     if not columns:
-        raise InvalidValueError(
-            "wrong-shape",
-            "groups has no columns",
-            "pass one name for each row, or columns of them",
-            argument="groups",
-        )
+        remedy = "pass one name for each row, or columns of them"
+        raise InvalidValueError("wrong-shape", "groups has no columns", remedy, argument="groups")
     parts = {
         str(name): encode_names(names_of(f"groups[{name!r}]", values, n_rows, index))
         for name, values in columns.items()

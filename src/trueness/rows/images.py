@@ -112,14 +112,12 @@ class Pixels:
         contents = contents_of(values, argument)
         data = contents.data
         if data is None or data.size not in (self.n_first, self.n_first * self.per_first):
-            raise InvalidValueError(
-                "wrong-shape",
-                "{argument} has shape {shape}",
-                "one value for each row, or for each of the {n} images (the first index) is needed",
-                argument=argument,
-                shape=contents.shape,
-                n=self.n_first,
+            cause = f"`{argument}` has shape {contents.shape}"
+            remedy = (
+                f"one value for each row, or for each of the {self.n_first} images (the first "
+                "index) is needed"
             )
+            raise InvalidValueError("wrong-shape", cause, remedy, argument=argument)
         flat = data.reshape(-1)
         flat = np.repeat(flat, self.per_first) if self.many_dimensions and flat.size == self.n_first else flat
         return flat if self.kept is None else flat[self.kept]
@@ -162,24 +160,16 @@ def pixels_of(y_true: Any, y_prob: Any, class_axis: Any, ignore_index: Any) -> P
     if class_axis is None and ignore_index is None and len(given.shape) <= 2:
         return None
     if given.data is None:
-        raise InvalidTypeError(
-            "wrong-type",
-            "{argument} applies to arrays, and {y_prob} is a data frame",
-            "leave it out",
-            argument="class_axis" if ignore_index is None else "ignore_index",
-        )
+        argument = "class_axis" if ignore_index is None else "ignore_index"
+        cause = f"`{argument}` applies to arrays, and `y_prob` is a data frame"
+        raise InvalidTypeError("wrong-type", cause, "leave it out", argument=argument)
     array, truth = given.data, _labels(y_true)
     axis = _class_axis(class_axis, array.shape, truth.shape)
     rest = array.shape if axis is None else array.shape[:axis] + array.shape[axis + 1 :]
     if truth.shape != rest:
-        raise InvalidValueError(
-            "wrong-shape",
-            "{y_true} has shape {shape}, and {y_prob} without its axis of classes {rest}",
-            "labels must have the shape of the predictions without the axis of the classes",
-            argument="y_true",
-            shape=truth.shape,
-            rest=rest,
-        )
+        cause = f"`y_true` has shape {truth.shape}, and `y_prob` without its axis of classes {rest}"
+        remedy = "labels must have the shape of the predictions without the axis of the classes"
+        raise InvalidValueError("wrong-shape", cause, remedy, argument="y_true")
     labels, kept = truth.reshape(-1), None
     if ignore_index is not None:
         kept = np.flatnonzero(labels != _ignored_label(ignore_index))
@@ -202,24 +192,16 @@ def pixels_of(y_true: Any, y_prob: Any, class_axis: Any, ignore_index: Any) -> P
 
 def _ignored_label(ignore_index: Any) -> int:
     if isinstance(ignore_index, bool) or not isinstance(ignore_index, (int, np.integer)):
-        raise InvalidValueError(
-            "bad-argument",
-            "{argument} must be an integer, got {value!r}",
-            argument="ignore_index",
-            value=ignore_index,
-        )
+        cause = f"`ignore_index` must be an integer, got {ignore_index!r}"
+        raise InvalidValueError("bad-argument", cause, argument="ignore_index", value=ignore_index)
     return int(ignore_index)
 
 
 def _labels(y_true: Any) -> NDArray[Any]:
     contents = contents_of(y_true, "y_true")
     if contents.data is None:
-        raise InvalidTypeError(
-            "wrong-type",
-            "{y_true} is a data frame, and {y_prob} an array of images",
-            "pass an array",
-            argument="y_true",
-        )
+        cause = "`y_true` is a data frame, and `y_prob` an array of images"
+        raise InvalidTypeError("wrong-type", cause, "pass an array", argument="y_true")
     return contents.data
 
 
@@ -233,14 +215,11 @@ def _class_axis(class_axis: Any, shape: tuple[int, ...], labels: tuple[int, ...]
     fitting = [k for k in range(len(shape)) if shape[:k] + shape[k + 1 :] == labels]
     if len(fitting) == 1 or (fitting and len(shape) == 2):
         return fitting[-1]
-    raise InvalidValueError(
-        "wrong-shape",
-        "{y_prob} has shape {shape} and {y_true} {labels}: {problem}",
-        "{pass_class_axis}",
-        argument="class_axis",
-        shape=shape,
-        labels=labels,
-        problem="no axis of the first gives the second"
+    problem = (
+        "no axis of the first gives the second"
         if not fitting
-        else "more than one axis may be that of classes",
+        else "more than one axis may be that of classes"
     )
+    cause = f"`y_prob` has shape {shape} and `y_true` {labels}: {problem}"
+    remedy = "pass `class_axis=`, 1 for (images, classes, height, width)"
+    raise InvalidValueError("wrong-shape", cause, remedy, argument="class_axis")

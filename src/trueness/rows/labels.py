@@ -70,28 +70,30 @@ class Labels:
     def refusal(self, row: int) -> Refusal:
         """The refusal of a bad label."""
         part = self.data[row : row + 1]
-        facts = {"argument": "y_true", "row": row, "value": part.tolist()[0]}
-        code, cause = "label-out-of-range", "{y_true} is {value!r}{place}"
+        value = part.tolist()[0]
+        code, cause = "label-out-of-range", f"`y_true` is {value!r} in row {row}"
         if self.soft:
-            remedy = "the shares of a soft label are finite, at least 0, and sum to 1 within {tolerance:g}"
-            return InvalidValueError("bad-soft-label", cause, remedy, tolerance=SHARE_TOLERANCE, **facts)
-        if part.ndim == 2:
+            code = "bad-soft-label"
+            remedy = (
+                f"the shares of a soft label are finite, at least 0, and sum to 1 within {SHARE_TOLERANCE:g}"
+            )
+        elif part.ndim == 2:
             remedy = "a one-hot row must contain exactly one 1 and otherwise 0"
-            return InvalidValueError(code, cause, remedy, **facts)
-        if self.index_of is not None:
+        elif self.index_of is not None:
             cause += ", which is not one of the classes"
-            name = self._name_of(facts["value"])
+            name = self._name_of(value)
+            remedy = nearest(str(value), list(map(str, self.index_of)))
             if name is not None:
-                remedy = "labels are names here, and class {value} is {name!r}; for class indices leave out {classes}"
-                return InvalidValueError(code, cause, remedy, name=name, **facts)
-            hint = nearest(str(facts["value"]), list(map(str, self.index_of)))
-            return InvalidValueError(code, cause, "{hint}", hint=hint, **facts)
-        if not _are_whole(part).all():
-            return InvalidValueError(code, cause, "a class index is an integer", **facts)
-        remedy = "class indices run from 0 to {last}"
-        if self.may_ignore and self._is_usually_ignored(facts["value"]):
-            remedy += "; {leave_out_label}{value:.0f}"
-        return InvalidValueError(code, cause, remedy, last=self.n_classes - 1, **facts)
+                remedy = f"labels are names here, and class {value} is {name!r}; "
+                remedy += "for class indices leave out `classes`"
+        elif not _are_whole(part).all():
+            remedy = "a class index is an integer"
+        else:
+            remedy = f"class indices run from 0 to {self.n_classes - 1}"
+            if self.may_ignore and self._is_usually_ignored(value):
+                remedy += "; to leave out rows with this label call assess, compare or tabulate with "
+                remedy += f"`ignore_index={value:.0f}`"
+        return InvalidValueError(code, cause, remedy, argument="y_true", row=row, value=value)
 
     def _is_usually_ignored(self, value: float) -> bool:
         """Whether a label that is not a class is likely to mark rows without one; -1 of two classes may be a class."""
@@ -119,14 +121,9 @@ def whole_numbers(argument: str, given: NDArray[Any], last: int, remedy: str) ->
         good = (given >= 0) & (given <= last) & (given == np.floor(given))
     if not good.all():
         row = int(np.argmin(good))
+        cause = f"`{argument}` is {given[row].item()} in row {row}"
         raise InvalidValueError(
-            "label-out-of-range",
-            "{argument} is {value}{place}",
-            remedy,
-            argument=argument,
-            row=row,
-            value=given[row].item(),
-            last=last,
+            "label-out-of-range", cause, remedy, argument=argument, row=row, value=given[row].item()
         )
     return given.astype(np.int64)
 
@@ -177,70 +174,43 @@ def soft_labels_of(contents: Contents, n_rows: int, n_classes: int) -> Labels:
     """Shares of the classes, (rows, classes); of two classes also those of class 1 alone, (rows,)."""
     data = contents.data if contents.data is not None else np.stack(contents.columns or (), axis=1)
     if data.dtype.kind not in "iubf" and not is_bfloat16(data.dtype):
-        raise InvalidTypeError(
-            "wrong-type",
-            "{y_true} has dtype {dtype}",
-            "soft labels are shares of the classes: real numbers that sum to 1 in each row",
-            argument="y_true",
-            dtype=data.dtype,
-        )
+        cause = f"`y_true` has dtype {data.dtype}"
+        remedy = "soft labels are shares of the classes: real numbers that sum to 1 in each row"
+        raise InvalidTypeError("wrong-type", cause, remedy, argument="y_true")
     if data.ndim == 1 and n_classes == 2:
         of_class_1 = data.astype(np.float64)
         data = np.stack([1.0 - of_class_1, of_class_1], axis=1)
     if data.ndim != 2 or data.shape[1] != n_classes:
-        raise InvalidValueError(
-            "wrong-shape",
-            "{y_true} has shape {shape}",
-            "soft labels have shape ({n_rows}, {n_classes}): one share for each class",
-            argument="y_true",
-            shape=data.shape,
-            n_rows=n_rows,
-            n_classes=n_classes,
-        )
+        cause = f"`y_true` has shape {data.shape}"
+        remedy = f"soft labels have shape ({n_rows}, {n_classes}): one share for each class"
+        raise InvalidValueError("wrong-shape", cause, remedy, argument="y_true")
     _require_shape(data, n_rows, n_classes)
     return Labels(data.astype(np.float64, copy=False), n_classes, soft=True)
 
 
 def _require_shape(data: NDArray[Any], n_rows: int, n_classes: int) -> None:
-    facts: dict[str, Any] = {
-        "argument": "y_true",
-        "shape": data.shape,
-        "n_rows": n_rows,
-        "n_classes": n_classes,
-    }
     if data.ndim not in (1, 2) or (data.ndim == 2 and data.shape[1] != n_classes):
-        raise InvalidValueError(
-            "wrong-shape",
-            "{y_true} has shape {shape}",
-            "labels have shape ({n_rows},), or ({n_rows}, {n_classes}) if they are one-hot",
-            **facts,
-        )
+        remedy = f"labels have shape ({n_rows},), or ({n_rows}, {n_classes}) if they are one-hot"
+        raise InvalidValueError("wrong-shape", f"`y_true` has shape {data.shape}", remedy, argument="y_true")
     if data.shape[0] != n_rows:
-        raise InvalidValueError(
-            "wrong-length", "{y_true} has {shape[0]} labels, but {y_prob} has {n_rows} rows", **facts
-        )
+        cause = f"`y_true` has {data.shape[0]} labels, but `y_prob` has {n_rows} rows"
+        raise InvalidValueError("wrong-length", cause, argument="y_true")
 
 
 def _require_numbers(data: NDArray[Any]) -> None:
     """Refuse labels that are neither numbers nor names of classes."""
     if data.dtype.kind in "USO":
-        raise InvalidTypeError(
-            "wrong-type",
-            "{y_true} holds {dtype} values ({value!r} in row 0), not class indices",
-            "for names pass classes=[...] in the order of the columns of y_prob, or a data frame whose columns are "
-            "named so",
-            argument="y_true",
-            dtype=data.dtype,
-            value=data[:1].tolist()[0],
+        value = data[:1].tolist()[0]
+        cause = f"`y_true` holds {data.dtype} values ({value!r} in row 0), not class indices"
+        remedy = (
+            "for names pass classes=[...] in the order of the columns of y_prob, or a data "
+            "frame whose columns are named so"
         )
+        raise InvalidTypeError("wrong-type", cause, remedy, argument="y_true", value=value)
     if data.dtype.kind not in "iubf":
-        raise InvalidTypeError(
-            "wrong-type",
-            "{y_true} has dtype {dtype}",
-            "labels are class indices, names or one-hot rows",
-            argument="y_true",
-            dtype=data.dtype,
-        )
+        cause = f"`y_true` has dtype {data.dtype}"
+        remedy = "labels are class indices, names or one-hot rows"
+        raise InvalidTypeError("wrong-type", cause, remedy, argument="y_true")
 
 
 def _is_boolean(label: Any) -> bool:
@@ -258,12 +228,11 @@ def class_names(classes: Any) -> list[Any] | str | None:
         return classes
     unordered = isinstance(classes, (str, bytes, set, frozenset, dict))
     if unordered or not hasattr(classes, "__iter__"):
-        raise InvalidTypeError(
-            "wrong-type",
-            "classes must be a list of class names in the order of the columns, 'columns' or 'index', got {value!r}",
-            argument="classes",
-            value=classes,
+        cause = (
+            "classes must be a list of class names in the order of the columns, 'columns' or "
+            f"'index', got {classes!r}"
         )
+        raise InvalidTypeError("wrong-type", cause, argument="classes", value=classes)
     return classes.tolist() if hasattr(classes, "tolist") else list(classes)
 
 
@@ -272,22 +241,12 @@ def require_names(names: list[Any], n_classes: int) -> None:
     try:
         index_of = {name: index for index, name in enumerate(names)}
     except TypeError as error:
-        raise InvalidTypeError(
-            "wrong-type",
-            "classes must be names, such as strings or numbers, got {value!r}",
-            argument="classes",
-            value=names,
-        ) from error
+        cause = f"classes must be names, such as strings or numbers, got {names!r}"
+        raise InvalidTypeError("wrong-type", cause, argument="classes", value=names) from error
     if len(names) != n_classes:
-        raise InvalidValueError(
-            "wrong-length",
-            "classes has {n_names} names, but {y_prob} has {n_classes} classes",
-            argument="classes",
-            n_names=len(names),
-            n_classes=n_classes,
-        )
+        cause = f"classes has {len(names)} names, but `y_prob` has {n_classes} classes"
+        raise InvalidValueError("wrong-length", cause, argument="classes")
     if len(index_of) != n_classes:
         repeated = next(name for index, name in enumerate(names) if index_of[name] != index)
-        raise InvalidValueError(
-            "repeated-name", "classes names {value!r} twice", argument="classes", value=repeated
-        )
+        cause = f"classes names {repeated!r} twice"
+        raise InvalidValueError("repeated-name", cause, argument="classes", value=repeated)

@@ -66,7 +66,7 @@ def lists_of(y_prob: Any, n_options: Any, *, from_logits: bool, wanted: bool = F
     if n_options is None:
         if lists is None or (bool(np.all(lists.lengths == lists.lengths[0])) and not wanted):
             return None
-        _require_lengths(lists.lengths, "y_prob", "has {value} options{place}")
+        _require_lengths(lists.lengths, "y_prob")
         return lists
     if lists is not None:
         return _with_declared_lengths(lists, n_options)
@@ -120,14 +120,9 @@ def _from_sequence(rows: Sequence[Any], index: Any = None) -> Lists:
     lengths = np.array([len(part) for part in parts], np.int64)
     for row, part in enumerate(parts):
         if part.dtype.kind not in "fiub" and len(part):
-            raise InvalidTypeError(
-                "wrong-type",
-                "{y_prob} holds {dtype}{place}",
-                "probabilities are real numbers",
-                argument="y_prob",
-                row=row,
-                dtype=part.dtype,
-            )
+            cause = f"`y_prob` holds {part.dtype} in row {row}"
+            remedy = "probabilities are real numbers"
+            raise InvalidTypeError("wrong-type", cause, remedy, argument="y_prob", row=row)
     flat = np.concatenate(parts) if parts else np.empty(0)
     return of_flat(flat, lengths, index=index)
 
@@ -179,16 +174,15 @@ def _with_declared_lengths(lists: Lists, n_options: Any) -> Lists:
     differs = np.flatnonzero(declared != lists.lengths)
     if differs.size:
         row = int(differs[0])
-        raise InvalidValueError(
-            "wrong-length",
-            "n_options is {value}{place}, where {y_prob} has {found} numbers",
-            "leave out n_options: lists have as many options as numbers",
-            argument="n_options",
-            row=row,
-            value=int(declared[row]),
-            found=int(lists.lengths[row]),
+        cause = (
+            f"n_options is {int(declared[row])} in row {row}, where `y_prob` has "
+            f"{int(lists.lengths[row])} numbers"
         )
-    _require_lengths(declared, "n_options", "is {value}{place}")
+        remedy = "leave out n_options: lists have as many options as numbers"
+        raise InvalidValueError(
+            "wrong-length", cause, remedy, argument="n_options", row=row, value=int(declared[row])
+        )
+    _require_lengths(declared, "n_options")
     return lists
 
 
@@ -196,27 +190,18 @@ def _of_array(contents: Contents, n_options: Any, padding: float) -> Lists:
     """An array with as many options in each row as were declared, and the padding beyond."""
     data = np.stack(contents.columns, axis=1) if contents.columns is not None else contents.data
     if data is None or data.ndim != 2 or data.dtype.kind not in "fiub":
-        raise InvalidValueError(
-            "wrong-shape",
-            "{y_prob} has shape {shape}",
-            "with n_options pass numbers of shape (rows, options), or lists",
-            argument="y_prob",
-            shape=None if data is None else data.shape,
-        )
+        shape = None if data is None else data.shape
+        cause = f"`y_prob` has shape {shape}"
+        remedy = "with n_options pass numbers of shape (rows, options), or lists"
+        raise InvalidValueError("wrong-shape", cause, remedy, argument="y_prob")
     if len(data) == 0:
-        raise InvalidValueError("no-rows", "{y_prob} has no rows", argument="y_prob")
+        raise InvalidValueError("no-rows", "`y_prob` has no rows", argument="y_prob")
     lengths = _declared(n_options, len(data))
-    _require_lengths(lengths, "n_options", "is {value}{place}")
+    _require_lengths(lengths, "n_options")
     if lengths.max() > data.shape[1]:
         row = int(np.argmax(lengths > data.shape[1]))
-        raise InvalidValueError(
-            "wrong-length",
-            "n_options is {value}{place}, but {y_prob} has {n_columns} columns",
-            argument="n_options",
-            row=row,
-            value=int(lengths[row]),
-            n_columns=data.shape[1],
-        )
+        cause = f"n_options is {int(lengths[row])} in row {row}, but `y_prob` has {data.shape[1]} columns"
+        raise InvalidValueError("wrong-length", cause, argument="n_options", row=row, value=int(lengths[row]))
     _require_padding(data, lengths, padding)
     return Lists(data, lengths, None, contents.eps, contents.index)
 
@@ -225,29 +210,23 @@ def _declared(n_options: Any, n_rows: int) -> IntArray:
     """The declared number of options of each row."""
     data = contents_of(n_options, "n_options").data
     if data is None or data.shape != (n_rows,):
-        raise InvalidValueError(
-            "wrong-shape",
-            "n_options has shape {shape}",
-            "one number of options for each of {n_rows} rows is needed",
-            argument="n_options",
-            shape=None if data is None else data.shape,
-            n_rows=n_rows,
-        )
+        shape = None if data is None else data.shape
+        cause = f"n_options has shape {shape}"
+        remedy = f"one number of options for each of {n_rows} rows is needed"
+        raise InvalidValueError("wrong-shape", cause, remedy, argument="n_options")
     if data.dtype.kind not in "iuf" or not np.all(data == np.floor(data)):
         raise InvalidTypeError("wrong-type", "n_options must be whole numbers", argument="n_options")
     return data.astype(np.int64)
 
 
-def _require_lengths(lengths: IntArray, argument: str, cause: str) -> None:
+def _require_lengths(lengths: IntArray, argument: str) -> None:
     few = np.flatnonzero(lengths < 2)
     if few.size:
+        row, value = int(few[0]), int(lengths[few[0]])
+        cause = f"`y_prob` has {value} options" if argument == "y_prob" else f"n_options is {value}"
+        remedy = "every row needs at least 2 options"
         raise InvalidValueError(
-            "wrong-length",
-            "{argument} " + cause,
-            "every row needs at least 2 options",
-            argument=argument,
-            row=int(few[0]),
-            value=int(lengths[few[0]]),
+            "wrong-length", f"{cause} in row {row}", remedy, argument=argument, row=row, value=value
         )
 
 
@@ -260,14 +239,14 @@ def _require_padding(data: NDArray[Any], lengths: IntArray, padding: float) -> N
         bad = (block != padding) & (places >= lengths[start : start + step, None])
         if bad.any():
             row, column = map(int, np.argwhere(bad)[0])
+            fill = "0" if padding == 0 else "-inf"
             raise InvalidValueError(
                 "bad-padding",
-                "{y_prob} is {value}{place} of {options} options",
-                "pad with {padding}, or pass lists",
+                f"`y_prob` is {float(block[row, column])} in row {start + row}, class {column} "
+                f"of {int(lengths[start + row])} options",
+                f"pad with {fill}, or pass lists",
                 argument="y_prob",
                 row=start + row,
                 class_index=column,
                 value=float(block[row, column]),
-                options=int(lengths[start + row]),
-                padding="0" if padding == 0 else "-inf",
             )

@@ -146,19 +146,13 @@ def option_rows_of(
     if lists is None:
         return None
     if classes is not None:
-        raise InvalidValueError(
-            "bad-argument",
-            "{classes} cannot be used with different numbers of options",
-            "labels are the index of the option, from 0; leave it out",
-            argument="classes",
-        )
+        cause = "`classes` cannot be used with different numbers of options"
+        remedy = "labels are the index of the option, from 0; leave it out"
+        raise InvalidValueError("bad-argument", cause, remedy, argument="classes")
     if normalize and from_logits:
-        raise InvalidValueError(
-            "bad-argument",
-            "{from_logits} already makes rows sum to 1",
-            "leave out {normalize}",
-            argument="normalize",
-        )
+        cause = "`from_logits=True` already makes rows sum to 1"
+        remedy = "leave out `normalize=True`"
+        raise InvalidValueError("bad-argument", cause, remedy, argument="normalize")
     return rows_of_lists(y_true, lists, sample_weight, from_logits, normalize)
 
 
@@ -172,20 +166,13 @@ def rows_with_options(y_true: Any, y_prob: Any, sample_weight: Any = None, **how
 def classes_or_options(n_classes: Any, options: bool) -> int:
     """The number of classes; 2 if rows have options of their own, for which none is given."""
     if options and n_classes is not None:
-        raise InvalidValueError(
-            "bad-argument",
-            "rows with options of their own have no common number of classes, got {value}",
-            "leave out n_classes, or options=True",
-            argument="n_classes",
-            value=n_classes,
-        )
+        cause = f"rows with options of their own have no common number of classes, got {n_classes}"
+        remedy = "leave out n_classes, or options=True"
+        raise InvalidValueError("bad-argument", cause, remedy, argument="n_classes", value=n_classes)
     if n_classes is None and not options:
-        raise InvalidTypeError(
-            "wrong-type",
-            "n_classes is needed, unless rows have options of their own",
-            "pass n_classes, or options=True",
-            argument="n_classes",
-        )
+        cause = "n_classes is needed, unless rows have options of their own"
+        remedy = "pass n_classes, or options=True"
+        raise InvalidTypeError("wrong-type", cause, remedy, argument="n_classes")
     return 2 if options else whole_number("n_classes", n_classes, 2)
 
 
@@ -200,26 +187,21 @@ def refuse_other_options(options: Mapping[str, IntArray]) -> None:
             row = int(differs[0])
             raise InvalidValueError(
                 "wrong-length",
-                "the predictions of {model!r} have {value} options{place}, those of {first!r} {expected}",
+                f"the predictions of {name!r} have {int(options[name][row])} options in row "
+                f"{row}, those of {first!r} {int(options[first][row])}",
                 "models are compared on the same options",
                 argument="y_probs",
-                model=name,
-                first=first,
                 row=row,
                 value=int(options[name][row]),
-                expected=int(options[first][row]),
             )
 
 
 def refuse_n_options(n_options: Any) -> None:
     """Refuse numbers of options where all rows have the same classes."""
     if n_options is not None:
-        raise InvalidValueError(
-            "bad-argument",
-            "n_options is for rows with options of their own",
-            "make it with options=True",
-            argument="n_options",
-        )
+        cause = "n_options is for rows with options of their own"
+        remedy = "make it with options=True"
+        raise InvalidValueError("bad-argument", cause, remedy, argument="n_options")
 
 
 def rows_of_lists(
@@ -243,33 +225,22 @@ def rows_of_lists(
 def _labels_of(data: NDArray[Any] | None, n_rows: int) -> NDArray[Any]:
     """One index of an option for each row."""
     if data is None or data.shape != (n_rows,):
-        raise InvalidValueError(
-            "wrong-shape",
-            "{y_true} has shape {shape}",
-            "one index of an option for each of {n_rows} rows is needed",
-            argument="y_true",
-            shape="of a data frame" if data is None else data.shape,
-            n_rows=n_rows,
-        )
+        shape = "of a data frame" if data is None else data.shape
+        cause = f"`y_true` has shape {shape}"
+        remedy = f"one index of an option for each of {n_rows} rows is needed"
+        raise InvalidValueError("wrong-shape", cause, remedy, argument="y_true")
     if data.dtype.kind == "O":
         refuse_none(data, "y_true")
     if data.dtype.kind not in "iufb":
-        raise InvalidTypeError(
-            "wrong-type",
-            "{y_true} has dtype {dtype}",
-            "rows with different numbers of options need the index of the true option, from 0",
-            argument="y_true",
-            dtype=data.dtype,
-        )
+        cause = f"`y_true` has dtype {data.dtype}"
+        remedy = "rows with different numbers of options need the index of the true option, from 0"
+        raise InvalidTypeError("wrong-type", cause, remedy, argument="y_true")
     return data
 
 
 def refuse_soft_options(ragged: OptionRows | None, soft_labels: Any) -> None:
     """Refuse soft labels of rows with options of their own."""
     if ragged is not None and boolean("soft_labels", soft_labels):
-        raise InvalidValueError(
-            "bad-argument",
-            "soft labels cannot be used with different numbers of options",
-            "pass the index of the right option of each row",
-            argument="soft_labels",
-        )
+        cause = "soft labels cannot be used with different numbers of options"
+        remedy = "pass the index of the right option of each row"
+        raise InvalidValueError("bad-argument", cause, remedy, argument="soft_labels")

@@ -8,7 +8,6 @@ compare them with these codes.
 from __future__ import annotations
 
 from enum import IntEnum
-from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -166,14 +165,29 @@ def refusal_of_row(rows: Rows, row: int) -> Refusal:
         return weight_refusal(rows.sample_weight, row)
     values = rows.scores(row, row + 1)[0]
     given = values if len(rows.y_prob.shape) == 2 else values[1:]
-    facts: dict[str, Any] = {"argument": "y_prob", "row": row, "tolerance": rows.sum_tolerance}
+    column, remedy = None, ""
     if code in (RowCode.SUM_NOT_1, RowCode.CANNOT_BE_NORMALIZED):
         with np.errstate(over="ignore"):
-            facts["value"] = float(given.sum())
+            value = float(given.sum())
     else:
         worst = int(np.argmax(_faulty_values(given, code, np.inf if rows.normalize else 1.0)))
-        facts |= {"value": float(given[worst]), "class_index": worst if len(given) > 1 else None}
-    return InvalidValueError(code.refusal_code, *_templates(code, given, rows.normalize), **facts)
+        value, column = float(given[worst]), worst if len(given) > 1 else None
+    place = f"in row {row}" + ("" if column is None else f", class {column}")
+    if code == RowCode.BAD_LOGITS:
+        cause = f"`y_prob` has the logit {value} {place}"
+        remedy = "logits are finite, or -inf for a class that is ruled out, but not for all classes of a row"
+    elif code == RowCode.SUM_NOT_1:
+        cause = f"`y_prob` sums to {value:.9g} {place}, not to 1 within {rows.sum_tolerance:g}"
+        remedy = "pass `from_logits=True` for logits, or `normalize=True` to divide each row by its sum"
+    elif code == RowCode.CANNOT_BE_NORMALIZED:
+        cause = f"`y_prob` sums to {value} {place}, which cannot be normalised"
+    else:
+        cause = f"`y_prob` is {value} {place}"
+        least = "of at least 0" if rows.normalize else "from 0 to 1" + _hint(given)
+        remedy = f"probabilities are finite numbers {least}"
+    return InvalidValueError(
+        code.refusal_code, cause, remedy, argument="y_prob", row=row, class_index=column, value=value
+    )
 
 
 def _faulty_values(given: FloatArray, code: RowCode, highest: float) -> NDArray[np.bool_]:
@@ -186,32 +200,20 @@ def _faulty_values(given: FloatArray, code: RowCode, highest: float) -> NDArray[
     return np.asarray((given < 0) | (given > highest))
 
 
-def _templates(code: RowCode, given: FloatArray, normalize: bool) -> tuple[str, str]:
-    """Cause and remedy of the refusal of a prediction."""
-    if code == RowCode.BAD_LOGITS:
-        remedy = "logits are finite, or -inf for a class that is ruled out, but not for all classes of a row"
-        return "{y_prob} has the logit {value}{place}", remedy
-    if code == RowCode.SUM_NOT_1:
-        remedy = "pass {from_logits} for logits, or {normalize} to divide each row by its sum"
-        return "{y_prob} sums to {value:.9g}{place}, not to 1 within {tolerance:g}", remedy
-    if code == RowCode.CANNOT_BE_NORMALIZED:
-        return "{y_prob} sums to {value}{place}, which cannot be normalised", ""
-    if normalize:
-        return "{y_prob} is {value}{place}", "probabilities are finite numbers of at least 0"
-    return "{y_prob} is {value}{place}", "probabilities are finite numbers from 0 to 1" + _hint(given)
-
-
 def _hint(given: FloatArray) -> str:
     """What would make finite values acceptable that are not between 0 and 1."""
     if not np.isfinite(given).all():
         return ""
     if (given > -1e-6).all() and (given < 1 + 1e-6).all():
-        return "; this looks like rounding: clip {y_prob} to [0, 1] first"
+        return "; this looks like rounding: clip `y_prob` to [0, 1] first"
     if (given >= 0).all() and (given <= 100).all():
         if len(given) == 1:
-            return "; {divide_by_100} if these are percentages, or pass {from_logits} for logits"
+            return "; divide `y_prob` by 100 if these are percentages, or pass `from_logits=True` for logits"
         if abs(given.sum() - 100) <= 100 * SUM_TOLERANCE:
-            return "; these are percentages, which sum to 100: {divide_by_100}"
+            return "; these are percentages, which sum to 100: divide `y_prob` by 100"
         if abs(given.sum() - 100) <= 1:
-            return "; these look like rounded percentages: pass {normalize} to divide each row by its sum"
-    return "; pass {from_logits} for logits" + (", or {normalize} for scores" if (given >= 0).all() else "")
+            return (
+                "; these look like rounded percentages: pass `normalize=True` to divide each row by its sum"
+            )
+    scores = ", or `normalize=True` for scores" if (given >= 0).all() else ""
+    return f"; pass `from_logits=True` for logits{scores}"

@@ -25,88 +25,62 @@ def shape_of(y_prob: Contents) -> tuple[int, int]:
         )
     shape = y_prob.shape
     if len(shape) not in (1, 2):
-        raise InvalidValueError(
-            "wrong-shape",
-            "{y_prob} has shape {shape}",
-            "pass (rows, classes), or (rows,) for the probability of class 1",
-            argument="y_prob",
-            shape=shape,
-        )
+        cause = f"`y_prob` has shape {shape}"
+        remedy = "pass (rows, classes), or (rows,) for the probability of class 1"
+        raise InvalidValueError("wrong-shape", cause, remedy, argument="y_prob")
     if shape[0] == 0:
         if y_prob.n_ignored:
             raise all_rows_ignored(y_prob.n_ignored)
-        raise InvalidValueError("no-rows", "{y_prob} has no rows", argument="y_prob")
+        raise InvalidValueError("no-rows", "`y_prob` has no rows", argument="y_prob")
     if len(shape) == 1:
         return shape[0], 2
     if shape[1] < 1:
-        raise InvalidValueError(
-            "wrong-shape",
-            "{y_prob} has shape {shape}",
-            "at least one column is needed",
-            argument="y_prob",
-            shape=shape,
-        )
+        cause = f"`y_prob` has shape {shape}"
+        remedy = "at least one column is needed"
+        raise InvalidValueError("wrong-shape", cause, remedy, argument="y_prob")
     return shape[0], shape[1]
 
 
 def all_rows_ignored(n_rows: int) -> InvalidValueError:
     """The refusal of rows of which none is left."""
-    return InvalidValueError(
-        "no-rows",
-        "the only row has the label of {ignore_index}"
+    cause = (
+        "the only row has the label of `ignore_index`"
         if n_rows == 1
-        else "all {n_rows} rows have the label of {ignore_index}",
-        "check the labels",
-        argument="ignore_index",
-        n_rows=n_rows,
+        else f"all {n_rows} rows have the label of `ignore_index`"
     )
+    return InvalidValueError("no-rows", cause, "check the labels", argument="ignore_index")
 
 
 def _require_numbers(array: NDArray[Any], argument: str) -> None:
     if array.dtype.kind in "fiub" or is_bfloat16(array.dtype):
         return
     if array.dtype.kind != "O":
-        raise InvalidTypeError(
-            "wrong-type",
-            "{argument} has dtype {dtype}",
-            "probabilities are real numbers",
-            argument=argument,
-            dtype=array.dtype,
-        )
+        cause = f"`{argument}` has dtype {array.dtype}"
+        remedy = "probabilities are real numbers"
+        raise InvalidTypeError("wrong-type", cause, remedy, argument=argument)
     refuse_none(array, argument)
-    raise InvalidTypeError(
-        "wrong-type",
-        "{argument} is an object array",
-        "convert it to floats first, for example np.stack(y_prob)",
-        argument=argument,
-    )
+    cause = f"`{argument}` is an object array"
+    remedy = "convert it to floats first, for example np.stack(y_prob)"
+    raise InvalidTypeError("wrong-type", cause, remedy, argument=argument)
 
 
 def weights_of(contents: Contents, n_rows: int) -> FloatArray:
     """One usable weight for each row, of which at least one is above 0."""
     if contents.data is None or contents.shape != (n_rows,):
-        raise InvalidValueError(
-            "wrong-shape",
-            "{sample_weight} has shape {shape}",
-            "one weight for each of {n_rows} rows is needed",
-            argument="sample_weight",
-            shape=contents.shape,
-            n_rows=n_rows,
-        )
+        cause = f"`sample_weight` has shape {contents.shape}"
+        remedy = f"one weight for each of {n_rows} rows is needed"
+        raise InvalidValueError("wrong-shape", cause, remedy, argument="sample_weight")
     if contents.data.dtype.kind not in "fiub":
-        raise InvalidTypeError(
-            "wrong-type",
-            "{sample_weight} has dtype {dtype}",
-            "weights are real numbers",
-            argument="sample_weight",
-            dtype=contents.data.dtype,
-        )
+        cause = f"`sample_weight` has dtype {contents.data.dtype}"
+        remedy = "weights are real numbers"
+        raise InvalidTypeError("wrong-type", cause, remedy, argument="sample_weight")
     weight = np.ascontiguousarray(contents.data, dtype=np.float64)
     usable = usable_weights(weight)
     if not usable.all():
         raise weight_refusal(weight, int(np.argmin(usable)))
     if not weight.any():
-        raise InvalidValueError("no-weight", "{sample_weight} is 0 in every row", argument="sample_weight")
+        cause = "`sample_weight` is 0 in every row"
+        raise InvalidValueError("no-weight", cause, argument="sample_weight")
     return weight
 
 
@@ -117,13 +91,10 @@ def usable_weights(weight: FloatArray) -> NDArray[np.bool_]:
 
 def weight_refusal(weight: FloatArray, row: int) -> Refusal:
     """The refusal of a weight that is not usable."""
+    cause = f"`sample_weight` is {float(weight[row])} in row {row}"
+    remedy = "weights are finite and non-negative (0, or 1e-140 to 1e140)"
     return InvalidValueError(
-        "bad-weight",
-        "{sample_weight} is {value}{place}",
-        "weights are finite and non-negative (0, or 1e-140 to 1e140)",
-        argument="sample_weight",
-        row=row,
-        value=float(weight[row]),
+        "bad-weight", cause, remedy, argument="sample_weight", row=row, value=float(weight[row])
     )
 
 
@@ -138,11 +109,9 @@ def refuse_swapped(y_true: Contents, y_prob: Contents) -> None:
         predictions = y_prob.head(1000)
         labels = predictions.dtype.kind in "iubUSO" or not np.any(predictions % 1.0 > 0)
     if labels and (predictions.ndim == 1 or truth.ndim == 2):
-        raise InvalidValueError(
-            "swapped-arguments",
-            "{y_true} (shape {truth}) looks like predictions and {y_prob} (shape {predictions}) like labels",
-            "the order is (y_true, y_prob)",
-            argument="y_true",
-            truth=y_true.shape,
-            predictions=y_prob.shape,
+        cause = (
+            f"`y_true` (shape {y_true.shape}) looks like predictions and `y_prob` (shape "
+            f"{y_prob.shape}) like labels"
         )
+        remedy = "the order is (y_true, y_prob)"
+        raise InvalidValueError("swapped-arguments", cause, remedy, argument="y_true")

@@ -22,22 +22,19 @@ def votes_of(y_true: Any, votes: Any) -> tuple[IntArray, IntArray]:
     if counts is None or counts.ndim != 2 or counts.shape[1] < 2 or not len(counts):
         raise InvalidValueError(
             "wrong-shape",
-            "votes has shape {shape}",
+            f"votes has shape {given.shape}",
             "pass the number of votes for each option, (rows, options)",
             argument="votes",
-            shape=given.shape,
         )
     if labels is None or labels.shape != (len(counts),) or labels.dtype.kind not in "fiub":
         raise InvalidValueError(
             "wrong-shape",
-            "y_true has shape {shape}",
-            "pass the index of the right option of each of {n_rows} rows",
+            f"y_true has shape {truth.shape}",
+            f"pass the index of the right option of each of {len(counts)} rows",
             argument="y_true",
-            shape=truth.shape,
-            n_rows=len(counts),
         )
     _require_counts(counts)
-    remedy = "options are counted from 0 to {last}"
+    remedy = f"options are counted from 0 to {counts.shape[1] - 1}"
     return whole_numbers("y_true", labels, counts.shape[1] - 1, remedy), counts.astype(np.int64)
 
 
@@ -49,7 +46,7 @@ def _require_counts(counts: Any) -> None:
         row, option = divmod(int(np.argmin(whole)), counts.shape[1])
         raise InvalidValueError(
             "bad-votes",
-            "votes is {value}{place}",
+            f"votes is {counts[row, option].item()} in row {row}, class {option}",
             "votes are counts, not shares: whole numbers of at least 0",
             argument="votes",
             row=row,
@@ -59,12 +56,8 @@ def _require_counts(counts: Any) -> None:
     total = counts.sum(axis=1)
     if (total < LEAST_VOTES).any():
         row = int(np.argmax(total < LEAST_VOTES))
+        cause = f"row {row} has {int(total[row])} votes"
+        remedy = f"a question needs at least {LEAST_VOTES}; leave such rows out"
         raise InvalidValueError(
-            "too-few-votes",
-            "row {row} has {value} votes",
-            "a question needs at least {least}; leave such rows out",
-            argument="votes",
-            row=row,
-            value=int(total[row]),
-            least=LEAST_VOTES,
+            "too-few-votes", cause, remedy, argument="votes", row=row, value=int(total[row])
         )

@@ -30,12 +30,8 @@ def bandwidth_for(rows: SimplexRows, bandwidth: Any, seed: int, n_threads: int |
     if bandwidth is None:
         return _median_of(rows, seed, n_threads)
     if isinstance(bandwidth, bool) or not isinstance(bandwidth, (int, float)) or not 0 < bandwidth < np.inf:
-        raise InvalidValueError(
-            "bad-argument",
-            "{argument} must be a finite number above 0, got {value!r}",
-            argument="bandwidth",
-            value=bandwidth,
-        )
+        cause = f"bandwidth must be a finite number above 0, got {bandwidth!r}"
+        raise InvalidValueError("bad-argument", cause, argument="bandwidth", value=bandwidth)
     return float(bandwidth)
 
 
@@ -46,12 +42,9 @@ def _median_of(rows: SimplexRows, seed: int, n_threads: int | None) -> float:
         predictions = predictions[stream.choice(len(predictions), DRAWN_ROWS, replace=False)]
     median = median_distance(predictions, n_threads)
     if median <= 0:
-        raise InvalidValueError(
-            "no-bandwidth",
-            "the median distance of the rows of {y_prob} is 0",
-            "at least half of all pairs of rows are equal: pass bandwidth=",
-            argument="y_prob",
-        )
+        cause = "the median distance of the rows of `y_prob` is 0"
+        remedy = "at least half of all pairs of rows are equal: pass bandwidth="
+        raise InvalidValueError("no-bandwidth", cause, remedy, argument="y_prob")
     return median
 
 

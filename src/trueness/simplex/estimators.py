@@ -111,11 +111,6 @@ def as_threads(n_threads: Any) -> int | None:
 def require_pairs(rows: SimplexRows, least: int) -> None:
     """Refuse fewer rows than an estimator needs."""
     if len(rows.labels) < least:
-        raise InvalidValueError(
-            "too-few-rows",
-            "{y_prob} has {n_rows} rows",
-            "at least {least} are needed",
-            argument="y_prob",
-            n_rows=len(rows.labels),
-            least=least,
-        )
+        cause = f"`y_prob` has {len(rows.labels)} rows"
+        remedy = f"at least {least} are needed"
+        raise InvalidValueError("too-few-rows", cause, remedy, argument="y_prob")

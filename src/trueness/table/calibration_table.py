@@ -261,12 +261,8 @@ class CalibrationTable:
             return NotImplemented
         difference = self.spec.difference(other.spec)
         if difference is not None:
-            raise InvalidValueError(
-                "different-tables",
-                "these tables cannot be added: {difference}",
-                "make both with the same options",
-                difference=difference,
-            )
+            cause = f"these tables cannot be added: {difference}"
+            raise InvalidValueError("different-tables", cause, "make both with the same options")
         return CalibrationTable(self.spec, self.sums + other.sums)
 
     def __radd__(self, other: object) -> CalibrationTable:
@@ -337,12 +333,8 @@ class CalibrationTable:
         cluster_file.warn_of_clusters(found, path)
         tables = [table for table in found if isinstance(table, cls)]
         if not tables:
-            raise InvalidValueError(
-                "no-tables",
-                "{file} holds event tables only",
-                "read it with EventTable.load",
-                file=os.fsdecode(path),
-            )
+            cause = f"{os.fsdecode(path)} holds event tables only"
+            raise InvalidValueError("no-tables", cause, "read it with EventTable.load")
         return tables
 
 
@@ -350,10 +342,8 @@ def require_table(argument: str, value: Any) -> None:
     """Refuse a value that is not a table."""
     if not isinstance(value, CalibrationTable):
         empty_sum = ": the sum of no tables is the number 0" if isinstance(value, int) and value == 0 else ""
-        raise InvalidTypeError(
-            "wrong-type",
-            "{argument} must be a CalibrationTable, such as tabulate returns, got {type}{empty_sum}",
-            argument=argument,
-            type=type(value).__name__,
-            empty_sum=empty_sum,
+        cause = (
+            f"`{argument}` must be a CalibrationTable, such as tabulate returns, got "
+            f"{type(value).__name__}{empty_sum}"
         )
+        raise InvalidTypeError("wrong-type", cause, argument=argument)

@@ -144,11 +144,8 @@ class Clusters:
 
     def __add__(self, other: Clusters) -> Clusters:
         if self.single_rows != other.single_rows:
-            raise InvalidValueError(
-                "bad-argument",
-                "clusters must be given with every batch of rows, or with none",
-                argument="clusters",
-            )
+            cause = "clusters must be given with every batch of rows, or with none"
+            raise InvalidValueError("bad-argument", cause, argument="clusters")
         identities, first = np.unique(np.concatenate([self.identities, other.identities]), return_index=True)
         dealt = [it.n_blocks for it in (self, other) if it.n_blocks is not None]
         names = None

@@ -165,7 +165,7 @@ def require(holds: bool, problem: str) -> None:
 
 def damaged_table_error(problem: object) -> InvalidValueError:
     """The refusal of a table whose content cannot be right."""
-    return InvalidValueError("damaged-file", "this table is damaged: {problem}", problem=str(problem))
+    return InvalidValueError("damaged-file", f"this table is damaged: {problem}")
 
 
 def narrowest(bins: Edges) -> float:

@@ -229,12 +229,8 @@ class Sums(NamedSums):
     def merge_runs(self, starts: IntArray) -> Sums:
         """Sums in which each run of bins that begins at one of `starts` is one bin."""
         if len(starts) == 0 or starts[0] != 0 or np.any(np.diff(starts) <= 0):
-            raise InvalidValueError(
-                "bad-argument",
-                "{argument} must begin with 0 and increase, got {value}",
-                argument="starts",
-                value=starts.tolist(),
-            )
+            cause = f"starts must begin with 0 and increase, got {starts.tolist()}"
+            raise InvalidValueError("bad-argument", cause, argument="starts", value=starts.tolist())
 
         def merge(name: str, value: Any) -> Any:
             if not is_by_bin(name, value):

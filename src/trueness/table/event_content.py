@@ -111,14 +111,9 @@ def event_index(event: Any, n_classes: int, names: Sequence[str] | None, argumen
     if hasattr(event, "__index__") and not isinstance(event, bool) and 0 <= int(event) < n_classes:
         return int(event)
     known = f"0 to {n_classes - 1}" if names is None else ", ".join(names[:20])
-    raise InvalidValueError(
-        "unknown-event",
-        "{argument} names {value!r}, which is not a class",
-        "the classes are {known}; 'top' is the top label",
-        argument=argument,
-        value=event,
-        known=known,
-    )
+    cause = f"`{argument}` names {event!r}, which is not a class"
+    remedy = f"the classes are {known}; 'top' is the top label"
+    raise InvalidValueError("unknown-event", cause, remedy, argument=argument, value=event)
 
 
 def event_from_text(text: str, n_classes: int, names: Sequence[str] | None, argument: str = "event") -> Event:

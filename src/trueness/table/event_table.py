@@ -117,12 +117,8 @@ class EventTable:
             return NotImplemented
         difference = self.spec.difference(other.spec)
         if difference is not None:
-            raise InvalidValueError(
-                "different-tables",
-                "these event tables cannot be added: {difference}",
-                "make both with the same options",
-                difference=difference,
-            )
+            cause = f"these event tables cannot be added: {difference}"
+            raise InvalidValueError("different-tables", cause, "make both with the same options")
         spec = other.spec if self.spec.class_names is None else self.spec
         return EventTable(spec, self.sums + other.sums)
 
@@ -154,14 +150,9 @@ class EventTable:
             bins = as_bins_of(bins)
         chosen = as_bins(bins)
         if len(self.events) > 1 and not hasattr(chosen, "resolve"):
-            raise InvalidValueError(
-                "bad-argument",
-                "{bins!r} depends on the event, and this table has {n_events} events",
-                "select one event first",
-                argument="bins",
-                bins=chosen,
-                n_events=len(self.events),
-            )
+            cause = f"{chosen!r} depends on the event, and this table has {len(self.events)} events"
+            remedy = "select one event first"
+            raise InvalidValueError("bad-argument", cause, remedy, argument="bins")
         starts, grid = self.grid.merge(self.count[0], chosen)
         return EventTable(replace(self.spec, grid=grid), self.sums.merge_runs(starts))
 
@@ -170,14 +161,11 @@ class EventTable:
         wanted = [events] if isinstance(events, (int, str)) else list(events)
         missing = [event for event in wanted if event not in self.events]
         if missing or not wanted:
-            raise InvalidValueError(
-                "unknown-event",
-                "this table has no event {event!r}",
-                "its events are {known}",
-                argument="events",
-                event=missing[0] if missing else None,
-                known=", ".join(map(str, self.events[:20])) + (", …" if len(self.events) > 20 else ""),
-            )
+            unknown = missing[0] if missing else None
+            known = ", ".join(map(str, self.events[:20])) + (", …" if len(self.events) > 20 else "")
+            cause = f"this table has no event {unknown!r}"
+            remedy = f"its events are {known}"
+            raise InvalidValueError("unknown-event", cause, remedy, argument="events")
         at = [self.events.index(event) for event in wanted]
         return EventTable(replace(self.spec, events=tuple(wanted)), self.sums.select(at))
 
@@ -218,7 +206,7 @@ class EventTable:
         for table in load_tables(path):
             if isinstance(table, EventTable):
                 return table
-        raise InvalidValueError("no-tables", "{file} holds no event table", file=os.fsdecode(path))
+        raise InvalidValueError("no-tables", f"{os.fsdecode(path)} holds no event table")
 
 
 def require_table_by_class(argument: str, value: Any) -> None:
@@ -227,10 +215,9 @@ def require_table_by_class(argument: str, value: Any) -> None:
         events = f" of {len(value.events)} events" if isinstance(value, EventTable) else ""
         raise InvalidTypeError(
             "wrong-type",
-            "{argument} must be an EventTable of all classes, such as tabulate_events returns, got {type}{events}",
+            f"`{argument}` must be an EventTable of all classes, such as tabulate_events "
+            f"returns, got {type(value).__name__}{events}",
             argument=argument,
-            type=type(value).__name__,
-            events=events,
         )
 
 

@@ -18,7 +18,7 @@ from trueness._atomic_write import write_text
 from trueness._version import __version__
 from trueness.bins import Edges, EqualWidth
 from trueness.ranking import TIES
-from trueness.refusals import InvalidTypeError, InvalidValueError, Refusal
+from trueness.refusals import InvalidTypeError, InvalidValueError, Refusal, quote
 from trueness.table import packed_numbers
 from trueness.table.consistency import damaged_table_error, is_int, narrowest, require, require_consistent
 from trueness.table.content import Sums, TableSpec, is_by_bin
@@ -81,31 +81,23 @@ def parse_file(text: Callable[[], str], name: str) -> Any:
             raise
         raise error.with_facts(source=name) from error
     except ValueError as error:
-        raise InvalidValueError(
-            "damaged-file",
-            "{file} is not a file of calibration tables: {reason}",
-            file=name,
-            reason=str(error),
-        ) from error
+        cause = f"{name} is not a file of calibration tables: {error}"
+        raise InvalidValueError("damaged-file", cause) from error
 
 
 def read_content(content: Any, name: str, decode: Callable[[Any], T]) -> list[T]:
     """Each table in the content of a file, as `decode` makes it; `name` is that of the file."""
     if not isinstance(content, dict) or content.get("format") != FORMAT:
-        raise InvalidValueError(
-            "damaged-file", "{file} is JSON, but not a file of calibration tables", file=name
-        )
+        cause = f"{name} is JSON, but not a file of calibration tables"
+        raise InvalidValueError("damaged-file", cause)
     require_schema(content, name)
     if content.get("together") not in (None, OPTIONS):
-        raise InvalidValueError(
-            "damaged-file",
-            "{file} is damaged: its tables belong together as {value!q}, which is unknown",
-            file=name,
-            value=content["together"],
-        )
+        value = content["together"]
+        cause = f"{name} is damaged: its tables belong together as {quote(value)}, which is unknown"
+        raise InvalidValueError("damaged-file", cause, value=value)
     tables = content.get("tables")
     if not isinstance(tables, list) or not tables:
-        raise InvalidValueError("no-tables", "{file} holds no tables", file=name)
+        raise InvalidValueError("no-tables", f"{name} holds no tables")
     return [_decode_in_file(table, decode, f"{name}, table {k}") for k, table in enumerate(tables, 1)]
 
 
@@ -122,14 +114,9 @@ def is_by_measure(content: Any) -> bool:
 def require_schema(content: dict[str, Any], name: str) -> None:
     """Refuse a file of another schema."""
     if not is_int(content.get("schema")) or content["schema"] != SCHEMA:
-        raise InvalidValueError(
-            "unknown-schema",
-            "{file} has schema {schema!r}",
-            "this version of trueness reads schema {known}",
-            file=name,
-            schema=content.get("schema"),
-            known=SCHEMA,
-        )
+        schema = content.get("schema")
+        remedy = f"this version of trueness reads schema {SCHEMA}"
+        raise InvalidValueError("unknown-schema", f"{name} has schema {schema!r}", remedy)
 
 
 def _decode_in_file(content: Any, decode: Callable[[Any], T], place: str) -> T:
@@ -182,7 +169,7 @@ def decode(content: dict[str, Any], variation: Variation | None = None) -> tuple
     if variation is not None and not isinstance(variation, Variation):
         raise InvalidTypeError(
             "wrong-type",
-            "variation must be the trueness.Variation that the table was made with, got {value!r}",
+            f"variation must be the trueness.Variation that the table was made with, got {variation!r}",
             "built-in measures are found by the name in the file",
             argument="variation",
             value=variation,
@@ -277,12 +264,9 @@ def _decode_variation(name: Any, given: Variation | None) -> Variation:
     try:
         return as_variation(name)
     except ValueError as error:
-        raise InvalidValueError(
-            "unknown-measure",
-            "this table was made with the measure {name!r}, which is not a built-in measure"
-            + ("" if given is None else " and not {given!r}"),
-            "pass it as variation=" if given is None else "",
-            argument="variation",
-            name=name,
-            given=None if given is None else given.name,
-        ) from error
+        other = None if given is None else given.name
+        cause = f"this table was made with the measure {name!r}, which is not a built-in measure" + (
+            "" if given is None else f" and not {other!r}"
+        )
+        remedy = "pass it as variation=" if given is None else ""
+        raise InvalidValueError("unknown-measure", cause, remedy, argument="variation") from error

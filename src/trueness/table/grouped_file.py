@@ -13,7 +13,7 @@ from typing import Any
 from trueness import _json
 from trueness._atomic_write import write_text
 from trueness._version import __version__
-from trueness.refusals import InvalidValueError, Refusal, reason_of
+from trueness.refusals import InvalidValueError, Refusal, quote, reason_of
 from trueness.table import file as table_file
 from trueness.table.tables import GroupedTables, Tables, table_from_dict, tables_of_content
 from trueness.variation import Variation
@@ -57,9 +57,8 @@ def _is_list(tables: Any) -> bool:
 
 
 def _damaged_file_error(file: str) -> InvalidValueError:
-    return InvalidValueError(
-        "damaged-file", "{file} is damaged", "create it again with trueness tabulate", file=file
-    )
+    cause = f"{file} is damaged"
+    return InvalidValueError("damaged-file", cause, "create it again with trueness tabulate")
 
 
 def save_tables(tables: GroupedTables, path: str) -> None:
@@ -81,12 +80,8 @@ def save_tables(tables: GroupedTables, path: str) -> None:
 def load_tables(path: str) -> GroupedTables:
     """The tables of a file that `save_tables` or `CalibrationTable.save` wrote."""
     if not os.path.exists(path) or os.path.isdir(path):  # a pipe can be read too, once
-        raise InvalidValueError(
-            "missing-file",
-            "the file {file!q} does not exist",
-            "name a file that tabulate or merge wrote",
-            file=path,
-        )
+        cause = f"the file {quote(path)} does not exist"
+        raise InvalidValueError("missing-file", cause, "name a file that tabulate or merge wrote")
     content = read_json(path, "a file of calibration tables")
     if not isinstance(content, dict) or content.get("format") != FORMAT:
         return GroupedTables(None, {None: _tables_without_groups(content, path)})
@@ -95,9 +90,8 @@ def load_tables(path: str) -> GroupedTables:
         raise _damaged_file_error(path)
     groups = decode_groups(content.get("groups"), path)
     if not groups:
-        raise InvalidValueError(
-            "damaged-file", "{file} holds no groups", "create it again with trueness tabulate", file=path
-        )
+        cause = f"{path} holds no groups"
+        raise InvalidValueError("damaged-file", cause, "create it again with trueness tabulate")
     return GroupedTables(content["by"], groups)
 
 
@@ -115,14 +109,8 @@ def read_json(path: str, what: str) -> Any:
         with open(path, encoding="utf-8") as file:
             return _json.parse(file.read())
     except ValueError as error:
-        raise InvalidValueError(
-            "damaged-file",
-            "{file} is not {what}: {reason}",
-            "name a file that trueness wrote",
-            file=path,
-            what=what,
-            reason=reason_of(error, 120),
-        ) from error
+        cause = f"{path} is not {what}: {reason_of(error, 120)}"
+        raise InvalidValueError("damaged-file", cause, "name a file that trueness wrote") from error
 
 
 def merge_files(paths: Sequence[str], *, by_class: bool = True) -> GroupedTables:
@@ -136,15 +124,9 @@ def merge_files(paths: Sequence[str], *, by_class: bool = True) -> GroupedTables
     for path in others:
         tables = load(path)
         if tables.by != total.by:
-            raise InvalidValueError(
-                "different-groups",
-                "{file} {groups_here}, but {first} {groups_there}",
-                "merge files that were made with the same {groups}",
-                file=path,
-                groups_here=_grouping(tables),
-                first=first,
-                groups_there=_grouping(total),
-            )
+            cause = f"{path} {_grouping(tables)}, but {first} {_grouping(total)}"
+            remedy = "merge files that were made with the same `groups`"
+            raise InvalidValueError("different-groups", cause, remedy)
         total = _add(total, tables, first, path)
     return total
 
@@ -164,12 +146,10 @@ def _add(total: GroupedTables, tables: GroupedTables, first: str, path: str) -> 
     except Refusal as error:
         raise InvalidValueError(
             "different-tables",
-            "{file} does not add to {first}: {reason}",
-            "pass {by_class} to add them without their tables by class"
+            f"{path} does not add to {first}: {error.cause}",
+            "pass `by_class=False` to add them without their tables by class"
             if _has_events(total) != _has_events(tables)
-            else "make both with the same options; bins of equal mass merge only on a grid ({grid})",
-            file=path,
-            first=first,
-            reason=error.cause,
+            else "make both with the same options; bins of equal mass merge only on a grid "
+            "(`EqualWidth(4000)`)",
         ) from error
     return sums

@@ -69,27 +69,18 @@ def range_over_options(variation: Variation) -> tuple[float, float]:
     ranges = [variation.range_for(c) for c in _CHECKED]
     if all(high == 1.0 and 0.0 <= low <= 1 / c for c, (low, high) in zip(_CHECKED, ranges, strict=True)):
         return 0.0, 1.0
-    raise InvalidValueError(
-        "bad-range",
-        "variation {name!r} has a range that depends on the number of options ({low:g} to {high:g} for 2, {low_10:g} "
-        "to {high_10:g} for 10)",
-        "use a measure between 0 and 1 for every number of options, such as entropy",
-        argument="variation",
-        name=variation.name,
-        low=ranges[0][0],
-        high=ranges[0][1],
-        low_10=ranges[2][0],
-        high_10=ranges[2][1],
+    cause = (
+        f"variation {variation.name!r} has a range that depends on the number of options "
+        f"({ranges[0][0]:g} to {ranges[0][1]:g} for 2, {ranges[2][0]:g} to {ranges[2][1]:g} "
+        "for 10)"
     )
+    remedy = "use a measure between 0 and 1 for every number of options, such as entropy"
+    raise InvalidValueError("bad-range", cause, remedy, argument="variation")
 
 
 def require_same_spec(mine: OptionSpec, theirs: OptionSpec) -> None:
     """Refuse tables that do not add."""
     difference = mine.difference(theirs)
     if difference is not None:
-        raise InvalidValueError(
-            "different-tables",
-            "these tables cannot be added: {difference}",
-            "make both with the same options",
-            difference=difference,
-        )
+        cause = f"these tables cannot be added: {difference}"
+        raise InvalidValueError("different-tables", cause, "make both with the same options")

@@ -59,19 +59,13 @@ class OptionTables(Mapping[int, CalibrationTable]):
         given = tables
         listed = [*given.values()] if isinstance(given, Mapping) else [*given]
         if not all(isinstance(table, CalibrationTable) for table in listed):
-            raise InvalidTypeError(
-                "wrong-type",
-                "tables must be a mapping from numbers of options to CalibrationTable",
-                argument="tables",
-            )
+            cause = "tables must be a mapping from numbers of options to CalibrationTable"
+            raise InvalidTypeError("wrong-type", cause, argument="tables")
         if isinstance(given, Mapping) and [*given] != [table.n_classes for table in listed]:
-            raise InvalidValueError(
-                "bad-argument",
-                "tables has the keys {keys}, but its tables have {found} options",
-                argument="tables",
-                keys=[*given],
-                found=[table.n_classes for table in listed],
-            )
+            keys = [*given]
+            found = [table.n_classes for table in listed]
+            cause = f"tables has the keys {keys}, but its tables have {found} options"
+            raise InvalidValueError("bad-argument", cause, argument="tables")
         if spec is None:
             _require_any(listed)
             spec = OptionSpec.shared_by(listed[0].spec)
@@ -349,11 +343,8 @@ class OptionTables(Mapping[int, CalibrationTable]):
         _require_any(listed)
         by_options = {table.n_cells: table for table in listed}
         if len(by_options) < len(listed):
-            raise InvalidValueError(
-                "different-tables",
-                "two of the tables have the same number of options",
-                "add them first",
-            )
+            cause = "two of the tables have the same number of options"
+            raise InvalidValueError("different-tables", cause, "add them first")
         return cls(by_options)
 
     def save(self, path: str | os.PathLike[str]) -> None:
@@ -387,4 +378,4 @@ def option_tables(table: AnyRankTable) -> list[CalibrationTable]:
 
 def _require_any(tables: list[CalibrationTable]) -> None:
     if not tables:
-        raise InvalidValueError("no-rows", "{argument} is empty", "pass a table", argument="tables")
+        raise InvalidValueError("no-rows", "tables is empty", "pass a table", argument="tables")

@@ -54,12 +54,8 @@ class TablePlan:
         ties = ties_for(ties, options=options)
         by_class = boolean("by_class", by_class) and not options
         if options and events:
-            raise InvalidValueError(
-                "bad-argument",
-                "rows with options of their own have no classes in common, and so no events",
-                "leave out events",
-                argument="events",
-            )
+            cause = "rows with options of their own have no classes in common, and so no events"
+            raise InvalidValueError("bad-argument", cause, "leave out events", argument="events")
         measure, chosen = as_variation(variation), as_bins(bins)
         second = with_confidence and measure != CONFIDENCE
         of_confidence = confidence_bins_for(chosen, confidence_bins) if second else None
@@ -124,15 +120,12 @@ class TablePlan:
 
         def resolve(measure: Variation, bins: Bins) -> Edges:
             if isinstance(bins, EqualMass):
-                raise InvalidValueError(
-                    "unfitted-bins",
+                cause = (
                     "EqualMass bins depend on all rows, which are not known in advance: pass "
-                    "EqualMass({n_bins}).fit(y_prob, variation={variation!r}), or EqualWidth(4000) and coarsen the "
-                    "table at the end",
-                    argument="bins",
-                    n_bins=bins.n_bins,
-                    variation=measure.name,
+                    f"EqualMass({bins.n_bins}).fit(y_prob, variation={measure.name!r}), or "
+                    "EqualWidth(4000) and coarsen the table at the end"
                 )
+                raise InvalidValueError("unfitted-bins", cause, argument="bins")
             return bins.resolve(*self.range_of(measure, n_classes))
 
         find = edges_of or resolve

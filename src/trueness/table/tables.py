@@ -226,13 +226,9 @@ class Tables:
         if [*map(type, mine)] != [*map(type, theirs)] or (
             (self.by_confidence is None) != (other.by_confidence is None)
         ):
-            raise InvalidValueError(
-                "different-tables",
-                "tables by {mine} cannot be added to tables by {theirs}",
-                "add tables that were made with the same options",
-                mine=_contents(mine),
-                theirs=_contents(theirs),
-            )
+            cause = f"tables by {_contents(mine)} cannot be added to tables by {_contents(theirs)}"
+            remedy = "add tables that were made with the same options"
+            raise InvalidValueError("different-tables", cause, remedy)
         together: list[Any] = [a + b for a, b in zip(mine, theirs, strict=True)]
         return Tables.of([*together, *_add_clusters(self.clusters, other.clusters)])
 
@@ -323,11 +319,9 @@ def _add_clusters(mine: ClusterTables | None, theirs: ClusterTables | None) -> l
     if mine is None and theirs is None:
         return []
     if mine is None or theirs is None:
-        raise InvalidValueError(
-            "different-tables",
-            "tables with clusters cannot be added to tables without",
-            "give clusters for all rows, or for none",
-        )
+        cause = "tables with clusters cannot be added to tables without"
+        remedy = "give clusters for all rows, or for none"
+        raise InvalidValueError("different-tables", cause, remedy)
     return [mine + theirs]
 
 
@@ -338,11 +332,8 @@ def _require_same_sums(tables: Sequence[AnyTable], clusters: ClusterTables) -> N
         _are_sums_of(table, sums) for table, sums in zip(summed, clusters.of_tables, strict=True)
     )
     if not fits:
-        raise InvalidValueError(
-            "different-rows",
-            "the sums of the clusters do not add up to the table",
-            "make both of the same rows",
-        )
+        cause = "the sums of the clusters do not add up to the table"
+        raise InvalidValueError("different-rows", cause, "make both of the same rows")
 
 
 def _first_by_confidence(tables: Sequence[AnyRankTable]) -> AnyRankTable | None:

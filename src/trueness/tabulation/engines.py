@@ -37,13 +37,9 @@ def choose_engine(
     if obstacle is None:
         return compiled
     if engine == "compiled":
-        raise InvalidValueError(
-            "unsupported-engine",
-            "{engine_compiled} {obstacle}",
-            "use {engine_portable}",
-            argument="engine",
-            obstacle=obstacle,
-        )
+        cause = f"`engine='compiled'` {obstacle}"
+        remedy = "use `engine='portable'`"
+        raise InvalidValueError("unsupported-engine", cause, remedy, argument="engine")
     return portable
 
 

@@ -74,14 +74,9 @@ def refuse_many_groups(specs: Sequence[AnySpec], n_groups: int) -> None:
     """Refuse event tables of so many groups and events that they would exhaust the memory."""
     of_events = sum(spec.n_bytes for spec in specs if isinstance(spec, EventSpec))
     if of_events * n_groups > MOST_EVENT_BYTES:
-        raise InvalidValueError(
-            "too-many-groups",
-            "the tables of all classes of {n_groups} groups would take {size} MB",
-            "use {by_class}, or fewer groups",
-            argument="groups",
-            n_groups=n_groups,
-            size=of_events * n_groups >> 20,
-        )
+        cause = f"the tables of all classes of {n_groups} groups would take {of_events * n_groups >> 20} MB"
+        remedy = "use `by_class=False`, or fewer groups"
+        raise InvalidValueError("too-many-groups", cause, remedy, argument="groups")
 
 
 def event_spec(rows: Rows, events: Any, grid: str | None, ties: str) -> EventSpec:
@@ -91,15 +86,10 @@ def event_spec(rows: Rows, events: Any, grid: str | None, ties: str) -> EventSpe
     chosen = whole.events if events is None else _events_of(events, rows.n_classes, names)
     cells = _grid(grid, default=whole.grid if events is None else event_grid())
     if cells == event_grid() and len(chosen) > MOST_ON_EVENT_GRID:
-        raise InvalidValueError(
-            "too-many-events",
-            "{n_events} events on the event grid take {n_bytes} MB",
-            "choose at most {most} events, or grid='class'",
-            argument="events",
-            n_events=len(chosen),
-            n_bytes=len(chosen) * event_grid().n_cells * 32 >> 20,
-            most=MOST_ON_EVENT_GRID,
-        )
+        n_bytes = len(chosen) * event_grid().n_cells * 32 >> 20
+        cause = f"{len(chosen)} events on the event grid take {n_bytes} MB"
+        remedy = f"choose at most {MOST_ON_EVENT_GRID} events, or grid='class'"
+        raise InvalidValueError("too-many-events", cause, remedy, argument="events")
     return EventSpec(rows.n_classes, chosen, cells, ties, weighted, names)
 
 
@@ -114,10 +104,6 @@ def _events_of(events: Any, n_classes: int, names: Sequence[str] | None) -> tupl
     listed = list(events) if isinstance(events, (list, tuple)) else [events]
     found = tuple(event_index(event, n_classes, names) for event in listed)
     if not found or len(set(found)) < len(found):
-        raise InvalidValueError(
-            "bad-argument",
-            "events must name at least one event, and each only once, got {value!r}",
-            argument="events",
-            value=events,
-        )
+        cause = f"events must name at least one event, and each only once, got {events!r}"
+        raise InvalidValueError("bad-argument", cause, argument="events", value=events)
     return found

@@ -67,21 +67,16 @@ class Variation:
         if not isinstance(self.name, str) or not callable(self.function):
             raise InvalidTypeError("wrong-type", "name must be a string and function a callable")
         if self.kernel is not None and not self._is_from_library():
+            cause = (
+                f"kernel names compiled code, which exists for built-in measures only, got {self.kernel!r}"
+            )
             raise InvalidValueError(
-                "bad-argument",
-                "{argument} names compiled code, which exists for built-in measures only, got {value!r}",
-                "leave it out",
-                argument="kernel",
-                value=self.kernel,
+                "bad-argument", cause, "leave it out", argument="kernel", value=self.kernel
             )
         if not self._is_from_library() and _is_library_name(self.name):
-            raise InvalidValueError(
-                "name-in-use",
-                "{value!r} is the name of a built-in measure",
-                "choose another name, since a saved table stores the name only",
-                argument="name",
-                value=self.name,
-            )
+            cause = f"{self.name!r} is the name of a built-in measure"
+            remedy = "choose another name, since a saved table stores the name only"
+            raise InvalidValueError("name-in-use", cause, remedy, argument="name", value=self.name)
 
     def _is_from_library(self) -> bool:
         """Whether this is a built-in measure, whose formula is a function of the same name in this package."""
@@ -112,19 +107,13 @@ class Variation:
         with np.errstate(under="ignore"):
             value = np.asarray(self.function(vectors), dtype=np.float64)
         if value.shape != vectors.shape[:-1]:
-            raise InvalidValueError(
-                "wrong-shape",
-                "variation {name!r} gave shape {value} for vectors of shape {shape}",
-                "it must return one number for each vector on the last axis, {expected}",
-                argument="variation",
-                name=self.name,
-                value=value.shape,
-                shape=vectors.shape,
-                expected=vectors.shape[:-1],
-            )
+            expected = vectors.shape[:-1]
+            cause = f"variation {self.name!r} gave shape {value.shape} for vectors of shape {vectors.shape}"
+            remedy = f"it must return one number for each vector on the last axis, {expected}"
+            raise InvalidValueError("wrong-shape", cause, remedy, argument="variation", value=value.shape)
         finite = np.isfinite(value)
         if not finite.all():
-            raise self._refusal("not-finite", "", vectors, value, int(np.argmin(finite)))
+            raise self._refusal("not-finite", vectors, value, int(np.argmin(finite)))
         return value.reshape(x.shape[:-1])
 
     def of_rows(self, x: FloatArray, tolerance: float, scratch: Scratch | None = None) -> FloatArray:
@@ -140,22 +129,15 @@ class Variation:
         slack = 4 * tolerance * (high - low)
         outside = (value < low - slack) | (value > high + slack)
         if outside.any():
-            where = ", outside its declared range from {low} to {high}"
-            raise self._refusal("out-of-range", where, x, value, int(np.argmax(outside)), low=low, high=high)
+            where = f", outside its declared range from {low} to {high}"
+            raise self._refusal("out-of-range", x, value, int(np.argmax(outside)), where)
         return np.asarray(np.clip(value, low, high))
 
     def _refusal(
-        self, code: str, detail: str, vectors: FloatArray, value: FloatArray, at: int, **facts: Any
+        self, code: str, vectors: FloatArray, value: FloatArray, at: int, detail: str = ""
     ) -> InvalidValueError:
-        return InvalidValueError(
-            code,
-            "variation {name!r} is {value} for {vector}" + detail,
-            argument="variation",
-            name=self.name,
-            value=value[at],
-            vector=vectors[at].tolist(),
-            **facts,
-        )
+        cause = f"variation {self.name!r} is {value[at]} for {vectors[at].tolist()}{detail}"
+        return InvalidValueError(code, cause, argument="variation", value=value[at])
 
     def __reduce__(self) -> tuple[Any, ...]:
         """Measures of trueness are pickled by name, others by their fields."""
@@ -170,24 +152,15 @@ class Variation:
         try:
             low, high = map(float, self.range(n_classes) if callable(self.range) else self.range)
         except (TypeError, ValueError) as error:
-            raise InvalidTypeError(
-                "wrong-type",
-                "variation {name!r} must declare its range as (low, high)",
-                argument="range",
-                name=self.name,
-            ) from error
+            cause = f"variation {self.name!r} must declare its range as (low, high)"
+            raise InvalidTypeError("wrong-type", cause, argument="range") from error
         if not (low < high and max(abs(low), abs(high)) <= _LARGEST and high - low >= _NARROWEST):
-            raise InvalidValueError(
-                "bad-range",
-                "variation {name!r} declares the range ({low}, {high})",
-                "low < high is needed, within ±{largest:g} and no narrower than {narrowest:g}: scale the measure",
-                argument="range",
-                name=self.name,
-                low=low,
-                high=high,
-                largest=_LARGEST,
-                narrowest=_NARROWEST,
+            cause = f"variation {self.name!r} declares the range ({low}, {high})"
+            remedy = (
+                f"low < high is needed, within ±{_LARGEST:g} and no narrower than "
+                f"{_NARROWEST:g}: scale the measure"
             )
+            raise InvalidValueError("bad-range", cause, remedy, argument="range")
         return low, high
 
     def lipschitz_for(self, n_classes: int) -> float:

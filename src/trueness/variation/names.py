@@ -24,21 +24,17 @@ def as_variation(variation: str | Variation) -> Variation:
     if not isinstance(variation, str):
         raise InvalidTypeError(
             "wrong-type",
-            "variation must be a name or a trueness.Variation, got {type}",
+            f"variation must be a name or a trueness.Variation, got {type(variation).__name__}",
             "wrap a function as Variation(name, function, range=(low, high))",
             argument="variation",
-            type=type(variation).__name__,
         )
     if variation in measures.variations:
         return measures.variations[variation]
     member = _MEMBER.fullmatch(variation)
     if member is None:
+        names = ", ".join([*measures.variations, *(f"{family}(alpha)" for family in FAMILIES)])
+        cause = f"unknown variation {variation!r}"
         raise InvalidValueError(
-            "unknown-name",
-            "unknown variation {value!r}",
-            "available: {names}",
-            argument="variation",
-            value=variation,
-            names=", ".join([*measures.variations, *(f"{family}(alpha)" for family in FAMILIES)]),
+            "unknown-name", cause, f"available: {names}", argument="variation", value=variation
         )
     return FAMILIES[member[1]](float(member[2]))

@@ -95,12 +95,8 @@ def tsallis(alpha: float) -> Variation:
 def _positive(alpha: float) -> float:
     number = isinstance(alpha, (int, float, np.integer, np.floating)) and not isinstance(alpha, bool)
     if not (number and math.isfinite(alpha) and alpha > 0):
-        raise InvalidValueError(
-            "bad-argument",
-            "alpha must be a finite number above 0, got {value!r}",
-            argument="alpha",
-            value=alpha,
-        )
+        cause = f"alpha must be a finite number above 0, got {alpha!r}"
+        raise InvalidValueError("bad-argument", cause, argument="alpha", value=alpha)
     return float(alpha)
 
 

@@ -110,7 +110,7 @@ def test_weights_of_any_unit():
 def test_without_rows_and_with_another_curve():
     assert math.isnan(curve_errors(NO_CELLS, "loess", [0], 9).ici.value)
     assert curve_errors(NO_CELLS, "loess", [0], 9).reason == "no rows"
-    with pytest.raises(InvalidValueError, match="curve must be one of 'loess', 'logistic', 'isotonic'"):
+    with pytest.raises(InvalidValueError, match="`curve` must be one of 'loess', 'logistic', 'isotonic'"):
         curve_errors(event_b(), "spline", [0], 9)  # type: ignore[arg-type]
 
 

@@ -38,13 +38,9 @@ class JsonLinesReader:
 
     def _check_rest(self, _: bytes, too_long: bool) -> None:
         if too_long:
-            raise InvalidValueError(
-                "line-too-long",
-                "{file} has a line of more than {most} MB",
-                "JSON Lines have one object per line; is it a single JSON document?",
-                file=self._name,
-                most=_text_stream.MAX_LINE_BYTES >> 20,
-            )
+            cause = f"{self._name} has a line of more than {_text_stream.MAX_LINE_BYTES >> 20} MB"
+            remedy = "JSON Lines have one object per line; is it a single JSON document?"
+            raise InvalidValueError("line-too-long", cause, remedy)
 
     def _infer(self, block: bytes) -> Any:
         """The first block with the types that pyarrow infers, which are all that is used of it."""
@@ -139,15 +135,10 @@ class JsonLinesReader:
         yield from self._bad_lines(lines[half:], schema, first + half)
 
     def _refusal(self, line: bytes, number: int, schema: Any) -> InvalidValueError:
-        return InvalidValueError(
-            UNREADABLE_ROW,
-            "{reason}: {value!q}",
-            "fix the line, or {skip_rows}",
-            source=self._name,
-            row=number,
-            reason=self._reason(line, schema),
-            value=line.decode("utf-8", "replace"),
-        )
+        value = line.decode("utf-8", "replace")
+        cause = f"{self._reason(line, schema)}: {quote(value)}"
+        remedy = "fix the line, or remove such rows first"
+        return InvalidValueError(UNREADABLE_ROW, cause, remedy, source=self._name, row=number, value=value)
 
     def _reason(self, line: bytes, schema: Any) -> str:
         """Why a line cannot be read, in words."""

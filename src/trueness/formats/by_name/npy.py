@@ -18,7 +18,7 @@ def _open(input: InputFile, options: ReadOptions) -> ArraysReader:
     if options.unlabelled:
         return _usable(ArraysReader(input.name, openers))
     if options.label_file is None:
-        raise InvalidValueError("no-labels", "{file} has no labels", "{name_label_file}", file=input.name)
+        raise InvalidValueError("no-labels", f"{input.name} has no labels", "save both as NPZ")
     openers["y_true"] = partial(_open_array, options.label_file, options.label_file)
     return _usable(ArraysReader(input.name, openers))
 

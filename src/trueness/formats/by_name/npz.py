@@ -22,25 +22,16 @@ def _open(input: InputFile, _options: ReadOptions) -> ArraysReader:
         with zipfile.ZipFile(input.path) as archive:
             names = archive.namelist()
     except (zipfile.BadZipFile, OSError, ValueError, NotImplementedError) as error:
-        raise InvalidValueError(
-            "unreadable-file",
-            "{file} is not an NPZ file, or is truncated: {reason}",
-            "create the file again with numpy.savez",
-            file=input.name,
-            reason=reason_of(error),
-        ) from error
+        cause = f"{input.name} is not an NPZ file, or is truncated: {reason_of(error)}"
+        remedy = "create the file again with numpy.savez"
+        raise InvalidValueError("unreadable-file", cause, remedy) from error
     members = {name.removesuffix(".npy"): name for name in names if name.endswith(".npy")}
     if not members:
-        raise InvalidValueError(
-            "no-rows", "{file} holds no arrays", "write it with numpy.savez", file=input.name
-        )
+        cause = f"{input.name} holds no arrays"
+        raise InvalidValueError("no-rows", cause, "write it with numpy.savez")
     if len(members) != len(names):
-        raise InvalidValueError(
-            "unreadable-file",
-            "{file} contains members that are not arrays, or duplicate names",
-            "write it with numpy.savez",
-            file=input.name,
-        )
+        cause = f"{input.name} contains members that are not arrays, or duplicate names"
+        raise InvalidValueError("unreadable-file", cause, "write it with numpy.savez")
     places = {name: f"{quote(name)} in {input.name}" for name in members}
     openers = {
         name: partial(_open_array, input.path, member, places[name]) for name, member in members.items()
@@ -53,13 +44,9 @@ def _open_array(path: str, member: str, place: str, stack: ExitStack) -> Opened:
     try:
         stream = stack.enter_context(archive.open(member))
     except (zipfile.BadZipFile, RuntimeError, NotImplementedError, OSError) as error:
-        raise InvalidValueError(
-            "unreadable-file",
-            "{array} cannot be opened: {reason}",
-            "create the file again with numpy.savez",
-            array=place,
-            reason=reason_of(error),
-        ) from error
+        cause = f"{place} cannot be opened: {reason_of(error)}"
+        remedy = "create the file again with numpy.savez"
+        raise InvalidValueError("unreadable-file", cause, remedy) from error
     return Opened(stream, archive.getinfo(member).file_size, place, seekable=False)
 
 

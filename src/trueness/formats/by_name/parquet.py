@@ -69,14 +69,8 @@ class ParquetReader:
                 done += n_rows
                 yield Chunk(columns, n_rows, done / max(total, 1))
         if done != total:
-            raise InvalidValueError(
-                "damaged-file",
-                "{file} declares {declared} rows, but holds {found}",
-                "it is damaged: create the file again",
-                file=self._name,
-                declared=total,
-                found=done,
-            )
+            cause = f"{self._name} declares {total} rows, but holds {done}"
+            raise InvalidValueError("damaged-file", cause, "it is damaged: create the file again")
 
     def _columns(self, names: list[str], rows: int) -> Iterator[dict[str, Any]]:
         """The columns, this many rows at a time."""

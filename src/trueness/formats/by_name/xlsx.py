@@ -67,22 +67,18 @@ class WorkbookReader:
         sheets = {sheet.title: sheet for sheet in self._book.worksheets}
         asked = self._options.layout.sheet
         if asked is not None and asked not in sheets:
-            raise self._sheet_refusal(
-                "missing-sheet", "{file} has no sheet {sheet!q}; it has {sheets}", sheets, asked
-            )
+            raise self._sheet_refusal("missing-sheet", f"no sheet {quote(asked)}; it has", sheets)
         with _refuse_damaged(self._name):
             filled = [title for title in sheets if next(_rows_with_values(sheets[title]), None)]
         if asked is None and len(filled) > 1:
-            raise self._sheet_refusal(
-                "ambiguous-sheet", "{file} has several sheets with rows: {sheets}", filled, ""
-            )
+            raise self._sheet_refusal("ambiguous-sheet", "several sheets with rows:", filled)
         if asked is None and not filled:
-            raise InvalidValueError("no-rows", "{file} is empty", "check how it was written", file=self._name)
+            raise InvalidValueError("no-rows", f"{self._name} is empty", "check how it was written")
         return sheets[filled[0] if asked is None else asked]
 
-    def _sheet_refusal(self, code: str, cause: str, titles: Any, sheet: str) -> InvalidValueError:
+    def _sheet_refusal(self, code: str, cause: str, titles: Any) -> InvalidValueError:
         listed = ", ".join(quote(title) for title in titles)
-        return InvalidValueError(code, cause, "{pass_sheet}", file=self._name, sheets=listed, sheet=sheet)
+        return InvalidValueError(code, f"{self._name} has {cause} {listed}", "save it with one sheet")
 
     def _names(self, first: Sequence[Any]) -> list[str]:
         """The names in the first row, or numbers from 1."""
@@ -92,13 +88,12 @@ class WorkbookReader:
         while names and not names[-1]:
             names.pop()
         if any(isinstance(value, (int, float)) for value in first) or not all(names):
-            raise InvalidValueError(
-                "no-header",
-                "the first row of {file} holds numbers or empty cells instead of names: {line!q}",
-                "{no_header}",
-                file=self._name,
-                line=", ".join(names),
+            line = ", ".join(names)
+            cause = (
+                f"the first row of {self._name} holds numbers or empty cells instead of names: {quote(line)}"
             )
+            remedy = "write a header, or use the command with --no-header"
+            raise InvalidValueError("no-header", cause, remedy)
         require_different(names, self._name)
         return names
 
@@ -141,13 +136,10 @@ class WorkbookReader:
             return float(text)
         if self._options.tolerant:
             return None
+        cause = f"{quote(text)} is not a number"
+        remedy = "fix the row, or remove such rows first"
         raise InvalidValueError(
-            "not-a-number",
-            "{value!q} is not a number",
-            "fix the row, or {skip_rows}",
-            source=self._name,
-            row=self._done + row + 1,
-            value=text,
+            "not-a-number", cause, remedy, source=self._name, row=self._done + row + 1, value=text
         )
 
     def close(self) -> None:
@@ -198,15 +190,11 @@ def _refuse_bombs(path: str, name: str) -> None:
         parts = archive.infolist()
     for part in parts:
         if part.file_size > min(MAX_PART_BYTES, max(2**20, MAX_RATIO * part.compress_size)):
-            raise InvalidValueError(
-                "damaged-file",
-                "{file} has a part {part!q} of {found} bytes, from {packed} compressed ones",
-                "create the file again",
-                file=name,
-                part=part.filename,
-                found=part.file_size,
-                packed=part.compress_size,
+            cause = (
+                f"{name} has a part {quote(part.filename)} of {part.file_size} bytes, from "
+                f"{part.compress_size} compressed ones"
             )
+            raise InvalidValueError("damaged-file", cause, "create the file again")
 
 
 @contextmanager
@@ -227,13 +215,9 @@ def _refuse_damaged(name: str) -> Iterator[None]:
     ) as error:
         if isinstance(error, InvalidValueError):
             raise
-        raise InvalidValueError(
-            "unreadable-file",
-            "{file} cannot be read, it may be damaged or truncated: {reason}",
-            "create the file again{or_pass_format}",
-            file=name,
-            reason=reason_of(error),
-        ) from error
+        cause = f"{name} cannot be read, it may be damaged or truncated: {reason_of(error)}"
+        remedy = "create the file again, or rename it if its ending is wrong"
+        raise InvalidValueError("unreadable-file", cause, remedy) from error
 
 
 FORMAT = Format(endings=(".xlsx", ".xlsm"), open_file=WorkbookReader, needs="openpyxl", extra="excel")

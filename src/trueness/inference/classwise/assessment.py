@@ -95,16 +95,12 @@ def _indices(cells: Sequence[EventCells], bins: Sequence[EventCells], n_classes:
     """The classes that the cells belong to."""
     indices = [1] if n_classes == 2 else list(range(n_classes))
     if not len(cells) == len(bins) == len(indices):
-        raise InvalidValueError(
-            "bad-argument",
-            "{argument} has {value} entries and bins has {bins}, but {needed} are needed for {classes} classes",
-            "pass the cells and the bins of each class; of two classes only those of class 1",
-            argument="cells",
-            value=len(cells),
-            bins=len(bins),
-            needed=len(indices),
-            classes=n_classes,
+        cause = (
+            f"cells has {len(cells)} entries and bins has {len(bins)}, but {len(indices)} are "
+            f"needed for {n_classes} classes"
         )
+        remedy = "pass the cells and the bins of each class; of two classes only those of class 1"
+        raise InvalidValueError("bad-argument", cause, remedy, argument="cells", value=len(cells))
     return indices
 
 

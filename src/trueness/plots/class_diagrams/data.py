@@ -32,13 +32,8 @@ def called_diagram_of(result: Assessment, place: int = 0) -> EventDiagram:
     """The diagram of the called class at this place, 0 for the clearest."""
     called = called_classes(result)
     if place >= len(called):
-        raise InvalidValueError(
-            "no-classes",
-            "{n_called} classes are called",
-            "choose another",
-            argument="place",
-            n_called=len(called),
-        )
+        cause = f"{len(called)} classes are called"
+        raise InvalidValueError("no-classes", cause, "choose another", argument="place")
     return _diagram(result, called[place])
 
 
@@ -50,14 +45,9 @@ def class_diagram_of(result: Assessment, of_class: str | int) -> EventDiagram:
         if of_class in (each.name, each.index):
             return _diagram(result, each)
     known = ", ".join(each.name for each in result.classes.classes[:20])
-    raise InvalidValueError(
-        "unknown-event",
-        "there is no class {value!r}",
-        "the classes are {known}",
-        argument="of_class",
-        value=of_class,
-        known=known,
-    )
+    cause = f"there is no class {of_class!r}"
+    remedy = f"the classes are {known}"
+    raise InvalidValueError("unknown-event", cause, remedy, argument="of_class", value=of_class)
 
 
 def _diagram(result: Assessment, each: ClassAssessment) -> EventDiagram:

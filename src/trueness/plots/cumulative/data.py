@@ -92,9 +92,5 @@ def _name(term: PredictedClassTerm, result: Assessment) -> str:
 
 
 def _missing(cause: str) -> InvalidValueError:
-    return InvalidValueError(
-        "missing-table",
-        cause,
-        "assess rows that all have the same classes",
-        argument="result",
-    )
+    remedy = "assess rows that all have the same classes"
+    return InvalidValueError("missing-table", cause, remedy, argument="result")

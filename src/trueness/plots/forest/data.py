@@ -108,12 +108,9 @@ def forest_of_event_groups(result: EventAssessment | EventAssessments, most: int
         if group.assessment is not None
     ]
     if not lines:
-        raise InvalidValueError(
-            "no-groups",
-            "no group of this event was assessed",
-            "pass groups= to assess_event, or lower min_group_size",
-            argument="groups",
-        )
+        cause = "no group of this event was assessed"
+        remedy = "pass groups= to assess_event, or lower min_group_size"
+        raise InvalidValueError("no-groups", cause, remedy, argument="groups")
     whole = _gap_line("all rows", result, result.p_value) if of == "group" else None
     shown = most_striking(lines, whole.value if whole else 0.0, most)
     above = "stated too high" if getattr(result, "what", None) == "right" else "forecast too often"
@@ -167,13 +164,9 @@ def forest_of_pairs(comparison: Any, metric: str = "vce", most: int = MOST_LINES
         if (contrast := pair.contrasts.get(metric)) is not None
     ]
     if not lines:
-        raise InvalidValueError(
-            "missing-metric",
-            "no pair of this comparison has {label}",
-            "choose one of the metrics of pairs[0].contrasts",
-            argument="metric",
-            label=reported.label,
-        )
+        cause = f"no pair of this comparison has {reported.label}"
+        remedy = "choose one of the metrics of pairs[0].contrasts"
+        raise InvalidValueError("missing-metric", cause, remedy, argument="metric")
     shown = most_striking(lines, 0.0, most)
     x_label = f"difference in {reported.label}{', debiased' if metric in REPORTED else ''}"
     return Forest(metric, x_label, tuple(shown), None, len(lines) - len(shown), comparison.level, "pairs")
@@ -204,12 +197,8 @@ def forest_of_compared_groups(result: Any, metric: str = "net", most: int = MOST
     """The differences between groups of an `Assessment` that has them: see `Assessment.with_compared_groups`."""
     compared = result.compared_groups
     if compared is None:
-        raise InvalidValueError(
-            "no-groups",
-            "this assessment has no compared groups",
-            "call with_compared_groups",
-            argument="groups",
-        )
+        cause = "this assessment has no compared groups"
+        raise InvalidValueError("no-groups", cause, "call with_compared_groups", argument="groups")
     forest = forest_of_pairs(compared.comparison, metric, most)
     if compared.against == "each":
         return forest

@@ -124,15 +124,10 @@ def _one_bin(result: Drawable, bin: int) -> _Frequencies:
 
 
 def _empty_bin(table: AnyRankTable, bin: int) -> InvalidValueError:
-    return InvalidValueError(
-        "empty-bin",
-        "bin {value} of {n_bins} has no rows",
-        "bins with rows are {filled}",
-        argument="bin",
-        value=bin,
-        n_bins=table.n_bins,
-        filled=first_few((np.flatnonzero(table.row_count) + 1).tolist(), 12),
-    )
+    filled = first_few((np.flatnonzero(table.row_count) + 1).tolist(), 12)
+    cause = f"bin {bin} of {table.n_bins} has no rows"
+    remedy = f"bins with rows are {filled}"
+    return InvalidValueError("empty-bin", cause, remedy, argument="bin", value=bin)
 
 
 def worst_bin(result: Drawable) -> int:

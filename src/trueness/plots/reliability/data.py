@@ -143,14 +143,9 @@ def _error_rate(result: Drawable) -> Reliability:
 
 
 def _missing_table(metric: str, measure: str) -> InvalidValueError:
-    return InvalidValueError(
-        "missing-table",
-        "metric={value!r} needs a table binned by {measure}",
-        "tabulate with variation={measure!r}",
-        argument="metric",
-        value=metric,
-        measure=measure,
-    )
+    cause = f"metric={metric!r} needs a table binned by {measure}"
+    remedy = f"tabulate with variation={measure!r}"
+    return InvalidValueError("missing-table", cause, remedy, argument="metric", value=metric)
 
 
 def histogram_bars(bins: PlottedBins) -> tuple[FloatArray, FloatArray, FloatArray]:
