@@ -33,7 +33,7 @@ docs: .venv/.docs
 
 bench: everything
 	@$(BIN)/python benchmarks/portable.py | tee benchmarks/results/portable.txt
-	@set -e; for name in compiled class_tables building files inference clusters torch_metric cluster required; do \
+	@set -e; for name in compiled class_tables files inference clusters torch_metric cluster required; do \
 	  $(BIN)/python benchmarks/$$name.py; done
 
 dist: .venv/.dist # the wheel is built from the source distribution, so what that lacks is missed

@@ -1,8 +1,7 @@
 """The compiled engine against all contenders: ratios in one run, on the same rows.
 
 Run it with ``make bench``, or ``python benchmarks/compiled.py --quick`` to check that it works. The contenders take
-turns, and the best time of each counts. Results are printed, and written to ``benchmarks/results`` as Markdown
-(latest.md), as a table of all points (growth.csv) and as a figure (growth.svg).
+turns, and the best time of each counts. Results are printed, and written to ``benchmarks/results/latest.md``.
 """
 
 from __future__ import annotations
@@ -10,7 +9,6 @@ from __future__ import annotations
 import argparse
 import hashlib
 import json
-import subprocess
 import sys
 import tempfile
 import time
@@ -18,7 +16,6 @@ from importlib.util import find_spec
 from pathlib import Path
 
 import contenders as who
-import growth
 from measuring import figure, machine, thousands
 from required import TITLE, required_markdown
 from starting import cold_start
@@ -46,16 +43,6 @@ class Page:
         print(section, flush=True)
         print(f"({time.perf_counter() - self.begin:.0f} s so far)\n", file=sys.stderr, flush=True)
         self.text += section + "\n"
-
-
-def _stages(n_rows: int, seconds: float) -> str:
-    """The tables of stages, computed in another process; or the reason why that failed."""
-    command = [sys.executable, str(HERE / "stages.py"), str(n_rows), str(seconds)]
-    done = subprocess.run(command, capture_output=True, text=True, check=False)
-    if done.returncode == 0:
-        return done.stdout.strip()
-    print(done.stderr, file=sys.stderr)
-    return f"Not measured: stages.py failed ({done.stderr.strip().splitlines()[-1]})."
 
 
 def _library() -> str:
@@ -97,20 +84,7 @@ def measure(results: Path, quick: bool) -> bool:
     page.add(required_markdown(lines), TITLE)
     page.add(everyone.markdown(), f"All contenders, N = {thousands(everyone.n_rows)}, C = 10, float64")
     page.add(cold_start(2 if quick else 7), "A cold start")
-    page.add(_stages(2_000_000 // scale, 10 * spend), "Where the time goes, C = 10, float64, one thread")
-
-    points = [
-        *growth.over_rows(data, everyone, 1.5 * spend),
-        *growth.over_classes(1.5 * spend, scale),
-        *growth.over_bins(data, 1.5 * spend, scale),
-        *growth.over_threads(data, 6 * spend, scale),
-    ]
-    for curve in ("rows", "classes", "bins", "threads"):
-        page.add(growth.as_markdown(points, curve), f"Growth with {curve}, ns a row")
-
     results.mkdir(parents=True, exist_ok=True)
-    growth.write_csv(points, results / "growth.csv")
-    growth.draw(points, results / "growth.svg")
     page.add(f"(whole run: {figure((time.perf_counter() - page.begin) / 60)} minutes)")
     (results / "latest.md").write_text(page.text.rstrip() + "\n")
     print(f"written to {results}")

@@ -143,7 +143,7 @@ def main() -> None:
                 "-m",
                 "trueness",
                 "simulate",
-                "--rows",
+                "--n-rows",
                 size,
                 "--alpha",
                 alpha,

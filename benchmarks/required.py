@@ -15,7 +15,7 @@ from pathlib import Path
 from measuring import figure, markdown
 
 RESULTS = Path(__file__).parent / "results"
-PAGES = ("latest.md", "building.md", "clusters.md", "torch_metric.md", "cluster.md")
+PAGES = ("latest.md", "clusters.md", "torch_metric.md", "cluster.md")
 HEADER = ("work", "needed", "aim", "seen", "reached")
 TITLE = "Required, aimed at, observed"
 

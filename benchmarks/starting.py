@@ -1,4 +1,4 @@
-"""Fresh processes: the time to the first table, the cost of a first call, and one thread against an earlier engine."""
+"""Fresh processes: the time to the first table, and the cost of a first call."""
 
 from __future__ import annotations
 
@@ -11,7 +11,6 @@ import time
 from collections.abc import Iterator
 from contextlib import contextmanager
 from functools import cache
-from importlib.util import find_spec
 from pathlib import Path
 from statistics import median
 from typing import NamedTuple
@@ -20,13 +19,8 @@ import numpy as np
 from contenders import Predictions, rows_of
 from measuring import markdown
 
-ROOT = Path(__file__).resolve().parents[1]
-
 FEW_ROWS = 1000
 """So few that the work itself is negligible."""
-
-EARLIER = "c7597ef"
-"""A commit before the compiled engine: its fast engine, "fused", was compiled by numba."""
 
 READ = """
 import json, os, sys, time
@@ -40,18 +34,6 @@ def seconds(**options):
 """
 FIRST_TABLE = READ + "seconds(engine=sys.argv[2])"
 FIRST_CALL = READ + "print(json.dumps([seconds(), seconds()]))"
-ONE_THREAD = READ + (
-    "os.sched_setaffinity(0, [min(os.sched_getaffinity(0))])\n"
-    "work = getattr(tn, sys.argv[2])\n"
-    "times, end = [], 0.0\n"
-    "while len(times) < 4 or time.perf_counter() < end:\n"
-    "    begin = time.perf_counter()\n"
-    "    work(*rows)\n"
-    "    end = end or time.perf_counter() + float(sys.argv[3])\n"
-    "    times.append(time.perf_counter() - begin)\n"
-    "print(json.dumps(min(times[1:])))"
-)
-"""With one core there is one thread. Ten million rows are enough for the earlier engine to choose its fast one."""
 
 
 @cache
@@ -60,12 +42,9 @@ def bytecode() -> tempfile.TemporaryDirectory[str]:
     return tempfile.TemporaryDirectory()
 
 
-def run(script: str, *arguments: str, **environment: str) -> tuple[float, str]:
+def run(script: str, *arguments: str) -> tuple[float, str]:
     """Seconds from the start of a fresh process to its end, and its output. A second run finds bytecode."""
-    environment = {
-        "PYTHONPYCACHEPREFIX": bytecode().name,
-        "PYTHONDONTWRITEBYTECODE": "",
-    } | environment
+    environment = {"PYTHONPYCACHEPREFIX": bytecode().name, "PYTHONDONTWRITEBYTECODE": ""}
     begin = time.perf_counter()
     done = subprocess.run(
         [sys.executable, "-c", script, *arguments],
@@ -114,44 +93,3 @@ def cold_start(turns: int) -> str:
         ("fresh process to the first table", "best, s", "median, s"),
         [(name, f"{min(times):.3f}", f"{median(times):.3f}") for name, times in seen.items()],
     )
-
-
-class OneThread(NamedTuple):
-    """Nanoseconds per row of this engine and of the earlier one on one thread; `missing` says why there is no other."""
-
-    here: float
-    earlier: float
-    missing: str = ""
-
-
-@contextmanager
-def earlier_tree() -> Iterator[Path | str]:
-    """A folder with the sources of the earlier commit; or the reason why they cannot be used."""
-    if find_spec("numba") is None:
-        yield "numba is not installed"
-        return
-    archive = subprocess.run(
-        ["git", "-C", str(ROOT), "archive", EARLIER, "src"], capture_output=True, check=False
-    )
-    if archive.returncode:
-        yield f"git does not have commit {EARLIER}"
-        return
-    with tempfile.TemporaryDirectory() as folder:
-        subprocess.run(["tar", "-x", "-C", folder], input=archive.stdout, check=True)
-        yield Path(folder)
-
-
-def one_thread(work: str, data: Predictions, turns: int, seconds: float) -> OneThread:
-    """A function of both trees: they take turns in fresh processes, each for some seconds after an untimed call."""
-    n_rows = len(data.y_true)
-    with saved(data) as folder, earlier_tree() as tree:
-
-        def best(path: Path) -> float:
-            found = str(path / "src")
-            _, printed = run(ONE_THREAD, folder, work, str(seconds), PYTHONPATH=found, NUMBA_CACHE_DIR=folder)
-            return float(json.loads(printed)) / n_rows * 1e9
-
-        if isinstance(tree, str):
-            return OneThread(best(ROOT), float("nan"), tree)
-        pairs = [(best(ROOT), best(tree)) for _ in range(turns)]
-    return OneThread(*(min(times) for times in zip(*pairs, strict=True)))

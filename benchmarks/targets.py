@@ -107,7 +107,6 @@ def targets(everyone: Comparison, data: Predictions, seconds: float, scale: int)
     return [
         _first_call(data, scale),
         *_small(seconds),
-        *_one_thread(data, seconds, scale),
         *_by_classes(seconds, scale),
         *_against_torch(data, seconds, scale),
         *_levels(data, seconds, scale),
@@ -139,22 +138,6 @@ def _small(seconds: float) -> Iterator[Target]:
     for (ours, formula), how in ((single, "single calls"), (repeated, "repeated calls")):
         text = f"`vce`, N = 1 000, C = 10, against the formula, {how} in turns"
         yield Target(text, ours / formula, 0.7, 0.45, at_most=True)
-
-
-def _one_thread(data: Predictions, seconds: float, scale: int) -> Iterator[Target]:
-    """`vce` not slower than that of the earlier commit, if that can be run; and the table, which has more sums now."""
-    for work in ("vce", "tabulate"):
-        seen = starting.one_thread(work, data, 1 if scale > 1 else 3, seconds / 3)
-        text = f"`{work}`, one thread, N = {thousands(len(data.y_true))}, C = 10"
-        needed, aim = None, 14 if work == "vce" else None
-        if seen.missing:
-            text += f" (not compared with commit {starting.EARLIER}, because {seen.missing})"
-        elif work == "vce":
-            text += f" (needed: not slower than commit {starting.EARLIER} on the same rows)"
-            needed = float(f"{seen.earlier:.3g}")
-        else:
-            text += f" (commit {starting.EARLIER}, whose table has fewer sums: {figure(seen.earlier)})"
-        yield Target(text, seen.here, needed, aim, at_most=True, unit="ns a row")
 
 
 def _by_classes(seconds: float, scale: int) -> Iterator[Target]:

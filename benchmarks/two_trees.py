@@ -2,8 +2,7 @@
 
 Both checkouts take turns in fresh processes of the same Python, and the best of their turns counts. A change that is
 not meant to change speed should leave every ratio near 1. Both must have their compiled library beside the sources
-(`pip install -e` puts it there). In a checkout from before the compiled engine, the fused engine takes its place,
-which needs numba.
+(`pip install -e` puts it there).
 """
 
 from __future__ import annotations
@@ -16,7 +15,6 @@ import sys
 import tempfile
 import time
 from collections.abc import Callable
-from importlib.util import find_spec
 from pathlib import Path
 
 import numpy as np
@@ -31,8 +29,6 @@ def tasks(folder: str) -> dict[str, Callable[[], object]]:
     import trueness as tn
     from trueness.cli import main
 
-    fast = "compiled" if find_spec("trueness.tabulation.compiled") else "fused"
-
     def rows(n_rows: int, n_classes: int, dtype: str = "f8") -> tuple[np.ndarray, np.ndarray]:
         y_true, y_prob = tn.simulate.calibrated(n_rows, [1.0] * n_classes, rng=0)
         return y_true, y_prob.astype(dtype)
@@ -46,15 +42,16 @@ def tasks(folder: str) -> dict[str, Callable[[], object]]:
     out = os.path.join(folder, "table.json")
     return {
         "vce, 1000 rows, C=10": lambda: tn.vce(*small),
+        "vce, C=10": lambda: tn.vce(*ten),
         "portable, C=3": lambda: tn.tabulate(*three, engine="portable"),
         "portable, C=10": lambda: tn.tabulate(*ten, engine="portable"),
         "portable, C=100": lambda: tn.tabulate(*hundred, engine="portable"),
         "portable, C=10, equal mass": lambda: tn.tabulate(*ten, engine="portable", bins=tn.EqualMass(10)),
-        "compiled, C=3": lambda: tn.tabulate(*three, engine=fast, n_threads=1),
-        "compiled, C=10": lambda: tn.tabulate(*ten, engine=fast, n_threads=1),
-        "compiled, C=100": lambda: tn.tabulate(*hundred, engine=fast, n_threads=1),
+        "compiled, C=3": lambda: tn.tabulate(*three, engine="compiled", n_threads=1),
+        "compiled, C=10": lambda: tn.tabulate(*ten, engine="compiled", n_threads=1),
+        "compiled, C=100": lambda: tn.tabulate(*hundred, engine="compiled", n_threads=1),
         "compiled, C=10, equal mass": lambda: tn.tabulate(
-            *ten, engine=fast, n_threads=1, bins=tn.EqualMass(10)
+            *ten, engine="compiled", n_threads=1, bins=tn.EqualMass(10)
         ),
         "assess, C=10": lambda: tn.assess(*ten, rng=0),
         "assess, C=10, 20 groups": lambda: tn.assess(*ten, rng=0, groups=groups),

@@ -121,7 +121,6 @@ TITLES = {
     "clusters": "Clusters and comparisons",
     "cluster": "Dask and Spark",
     "torch_metric": "Torch metrics",
-    "building": "Building and wheels",
 }
 """Results in the order of the page; others follow under their own names."""
 
