@@ -83,7 +83,7 @@ def specs_of(n_classes: int, work: str) -> list[Any]:
     ]
     if work == TABLES:
         return tables
-    from trueness.table import EventSpec
+    from trueness.old_table import EventSpec
 
     return [*(tables if work == WITH_CLASSES else ()), EventSpec.by_class(n_classes)]
 

@@ -20,9 +20,9 @@ from measuring import Work, figure, machine, markdown, resident_growth, thousand
 from required import TITLE, Target, required_markdown
 
 import trueness as tn
+from trueness.old_table import AnySpec
+from trueness.old_table.plan import TablePlan
 from trueness.rows import Rows
-from trueness.table import AnySpec
-from trueness.table.plan import TablePlan
 from trueness.tabulation import tabulate_rows
 
 RESULTS = Path(__file__).parent / "results" / "clusters.md"

@@ -8,13 +8,13 @@ from pathlib import Path
 
 import numpy as np
 
-from trueness.metrics import variation_calibration_error
+from trueness.old_metrics import variation_calibration_error
+from trueness.old_table import CalibrationTable
 from trueness.plots import theory as pictures
 from trueness.plots.paper import save
 from trueness.reproduction.cells import N_BINS, batches, tabulate_cells
 from trueness.reproduction.scenarios import Cell, skewed_scenario
 from trueness.reproduction.theory import bin_moments, limit_terms, variation_limit
-from trueness.table import CalibrationTable
 from trueness.tabulation.engines import available_cores
 from trueness.variation import variations
 

@@ -6,8 +6,8 @@ import numpy as np
 
 import trueness as tn
 from trueness.bins import ProbabilityGrid, class_grid, event_grid
+from trueness.old_table import EventSpec
 from trueness.rows import RowCode, Rows, row_codes
-from trueness.table import EventSpec
 from trueness.tabulation import tabulate_in_detail
 
 CLASSES = [*range(2, 41), 64, 100, 129, 257, 1000]

@@ -8,7 +8,7 @@ import numpy as np
 import oracle
 
 import trueness as tn
-from trueness.table.exact_sums import ExactSum
+from trueness.old_table.exact_sums import ExactSum
 
 RNG = np.random.default_rng(42)
 N = 60

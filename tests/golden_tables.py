@@ -10,8 +10,8 @@ from typing import Any
 import numpy as np
 
 import trueness as tn
-from trueness.table.file import write
-from trueness.table.tables import load_tables
+from trueness.old_table.file import write
+from trueness.old_table.tables import load_tables
 
 FILE = Path(__file__).parent / "fixtures" / "tables.json"
 

@@ -14,9 +14,9 @@ from compiled_rows import every_kind_of_events, nasty, nasty_logits
 from numpy.typing import NDArray
 
 import trueness as tn
+from trueness.old_table import EventSpec
+from trueness.old_table.content import DETAILS
 from trueness.rows import Rows
-from trueness.table import EventSpec
-from trueness.table.content import DETAILS
 from trueness.tabulation.compiled.event_cells import EventCells
 from trueness.tabulation.compiled.layout import detail_of, job_for
 from trueness.tabulation.compiled.library import MEASURES, UNDERFLOWED_WORDS, Job, Library, total_sizes

@@ -12,8 +12,8 @@ import trueness as tn
 from trueness.cli import main
 from trueness.cli._errors import as_options
 from trueness.files import Plan, Request, RowOptions, Source, Summed, find_inputs, load_tables, sum_source
+from trueness.old_table import Tables
 from trueness.refusals import Refusal
-from trueness.table import Tables
 
 EXPECTED = [tn.tabulate(same.Y_TRUE, same.Y_PROB, variation=name) for name in ("entropy", "confidence")]
 BY_CLASS = tn.tabulate_events(same.Y_TRUE, same.Y_PROB)

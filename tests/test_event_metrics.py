@@ -4,7 +4,8 @@ import numpy as np
 import pytest
 
 import trueness as tn
-from trueness import event_metrics, metrics
+from trueness import event_metrics
+from trueness import old_metrics as metrics
 
 ROWS = np.array(
     [

@@ -106,7 +106,7 @@ LIMITS = (
     ("formats._numpy_arrays", "MAX_HEADER_BYTES", "the header of an NPY array", "bytes"),
     ("formats._numpy_arrays", "MAX_ROW_BYTES", "a row of an NPY array", "MB"),
     ("formats.fields", "MAX_CLASSES", "classes of a list column", "classes"),
-    ("table.packed_numbers", "MOST", "numbers that a packed text of a table may become", "numbers"),
+    ("old_table.packed_numbers", "MOST", "numbers that a packed text of a table may become", "numbers"),
     ("tabulation.events", "MOST_EVENT_BYTES", "sums by class and group", "MB"),
 )
 """Module, name of the constant, what it limits, and its unit."""

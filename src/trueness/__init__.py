@@ -57,7 +57,8 @@ if TYPE_CHECKING:
         temperature_profile,
         temperature_step,
     )
-    from trueness.metrics import (
+    from trueness.monitoring import Monitor
+    from trueness.old_metrics import (
         SignedParts,
         classwise_error,
         cwece,
@@ -75,7 +76,7 @@ if TYPE_CHECKING:
         variation_calibration_error,
         variation_gap,
     )
-    from trueness.monitoring import Monitor
+    from trueness.old_table import CalibrationTable, EventTable, OptionTables, TableSpec
     from trueness.predicted_class import (
         ClassConditionalErrors,
         ConfusionTable,
@@ -87,7 +88,6 @@ if TYPE_CHECKING:
     from trueness.refusals import Refusal
     from trueness.row_metrics import ece, rce, uce, vce
     from trueness.streaming import Accumulator
-    from trueness.table import CalibrationTable, EventTable, OptionTables, TableSpec
     from trueness.tabulation import tabulate, tabulate_events
     from trueness.variation import Variation, renyi, tsallis, variations
 
@@ -220,7 +220,7 @@ _MODULES = {
         "temperature_profile",
         "temperature_step",
     ],
-    "metrics": [
+    "old_metrics": [
         "SignedParts",
         "classwise_error",
         "cwece",
@@ -250,7 +250,7 @@ _MODULES = {
     "refusals": ["Refusal"],
     "row_metrics": ["ece", "rce", "uce", "vce"],
     "streaming": ["Accumulator"],
-    "table": ["CalibrationTable", "EventTable", "OptionTables", "TableSpec"],
+    "old_table": ["CalibrationTable", "EventTable", "OptionTables", "TableSpec"],
     "tabulation": ["tabulate", "tabulate_events"],
     "variation": ["Variation", "renyi", "tsallis", "variations"],
 }

@@ -13,9 +13,9 @@ import numpy as np
 import numpy.typing as npt
 
 from trueness.assessment import Comparison, compare
-from trueness.metrics import variation_gap
+from trueness.old_metrics import variation_gap
+from trueness.old_table import AnyRankTable
 from trueness.plots.reliability import reliability_of, reliability_text
-from trueness.table import AnyRankTable
 
 SEED = 0
 REPORT = "trueness-demo.html"

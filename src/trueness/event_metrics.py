@@ -12,10 +12,10 @@ from numpy.typing import NDArray
 from trueness._arguments import require_choice, whole_number
 from trueness._arrays import FloatArray
 from trueness.bins import Bins, EqualMass, as_bins
+from trueness.old_table import EventTable
 from trueness.refusals import InvalidTypeError, InvalidValueError
 from trueness.rows import Rows, refuse_bad_rows
 from trueness.rows.containers import contents_of
-from trueness.table import EventTable
 from trueness.tabulation import tabulate_events
 
 CLASS_WEIGHTS = ("expected", "observed")

@@ -19,9 +19,9 @@ from trueness._arguments import whole_number
 from trueness._arrays import FloatArray
 from trueness.bins import Bins, EqualMass, as_bins
 from trueness.inference.null import NullBins, mean_variation, multinomial_frequencies
+from trueness.old_table import CalibrationTable, TableSpec
 from trueness.ranking import ordered_blocks
 from trueness.rows import Rows
-from trueness.table import CalibrationTable, TableSpec
 from trueness.tabulation import edges_for, tabulate_rows
 from trueness.variation import Variation, as_variation, log_or_finite
 

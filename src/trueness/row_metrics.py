@@ -1,4 +1,4 @@
-"""Metrics computed from rows in one call: those of `trueness.metrics` that need no event.
+"""Metrics computed from rows in one call: those of `trueness.old_metrics` that need no event.
 
 VCE and RCE sum ordered probabilities and ranks alone, ECE the first of them: no more is needed for one number.
 """
@@ -9,7 +9,7 @@ from typing import Any
 
 from trueness.bins import Bins
 from trueness.conventions import Convention, value_by_convention
-from trueness.metrics import (
+from trueness.old_metrics import (
     expected_calibration_error,
     ranked_calibration_error,
     uncertainty_calibration_error,

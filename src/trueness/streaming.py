@@ -7,13 +7,13 @@ from typing import Any
 
 from trueness._arguments import boolean
 from trueness.bins import Bins
+from trueness.old_table import AnyRankTable, TablePlan, Tables, empty_table, named_classes
 from trueness.ranking import DEFAULT_TIES
 from trueness.refusals import InvalidTypeError, InvalidValueError
 from trueness.rows import Rows
 from trueness.rows.class_columns import Columns
 from trueness.rows.labels import class_names
 from trueness.rows.option_rows import classes_or_options, refuse_n_options, rows_with_options
-from trueness.table import AnyRankTable, TablePlan, Tables, empty_table, named_classes
 from trueness.tabulation import AnyRows, tabulate_rows
 from trueness.variation import Variation
 

@@ -8,7 +8,7 @@ import pytest
 from torch_metrics import metric_of, tensors, torch_only
 
 import trueness as tn
-from trueness.table import EventSpec, Tables
+from trueness.old_table import EventSpec, Tables
 
 """All sums without a logarithm."""
 

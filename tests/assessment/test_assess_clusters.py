@@ -9,7 +9,7 @@ import pytest
 from assessment_data import SITE, Y_PROB, Y_TRUE, codes
 
 import trueness as tn
-from trueness.table.tables import Tables
+from trueness.old_table.tables import Tables
 
 
 def in_clusters(k: int, rows: int, kind: str, seeds: np.random.Generator) -> tuple[np.ndarray, ...]:

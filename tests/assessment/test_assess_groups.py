@@ -14,8 +14,8 @@ from assessment_data import EF, SITE, Y_PROB, Y_TRUE, codes, combined
 import trueness as tn
 from trueness.assessment._estimation import resamples_for
 from trueness.assessment.text import flagged_first
+from trueness.old_table.tables import Tables
 from trueness.rows.groups import encode_names, names_of
-from trueness.table.tables import Tables
 
 
 class TestGroups:

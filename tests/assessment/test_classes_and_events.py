@@ -13,7 +13,7 @@ from event_rows import T_PROBS as T_P
 
 import trueness as tn
 from trueness.assessment import EventAssessment, EventAssessments
-from trueness.table import Tables
+from trueness.old_table import Tables
 
 
 def close(value: float) -> Any:

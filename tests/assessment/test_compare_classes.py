@@ -9,7 +9,7 @@ import pytest
 from comparison_data import assert_same
 
 import trueness as tn
-from trueness.table import clusters
+from trueness.old_table import clusters
 
 N = 3000
 _STREAM = np.random.default_rng(0)

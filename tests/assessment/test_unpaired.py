@@ -10,8 +10,8 @@ import pytest
 
 import trueness as tn
 from trueness.inference.replicates import bootstrap_table
+from trueness.old_table.tables import Tables
 from trueness.refusals import InvalidTypeError, InvalidValueError
-from trueness.table.tables import Tables
 
 ROWS = tn.simulate.calibrated(4000, [1.0] * 3, rng=2)
 

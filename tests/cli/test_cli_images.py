@@ -14,7 +14,7 @@ from close_tables import assert_close
 import trueness as tn
 from trueness.cli import main
 from trueness.files.mapped_arrays import array_in
-from trueness.table.tables import Tables
+from trueness.old_table.tables import Tables
 
 N, C, H, W = 8, 3, 12, 10
 Y_TRUE, Y_PROB = tn.simulate.calibrated(N * H * W, [1.0] * C, rng=0)

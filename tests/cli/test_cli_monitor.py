@@ -11,9 +11,9 @@ from monitored import T1, T2, stream, watched
 
 import trueness as tn
 from trueness.cli import main
-from trueness.table import GroupedTables
-from trueness.table.grouped_file import load_tables, save_tables
-from trueness.table.tables import Tables
+from trueness.old_table import GroupedTables
+from trueness.old_table.grouped_file import load_tables, save_tables
+from trueness.old_table.tables import Tables
 
 CALM = stream(5, 300, seed=2)
 OVER = stream(5, 500, exponent=1.7, seed=3)

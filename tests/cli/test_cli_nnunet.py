@@ -14,7 +14,7 @@ from numpy.typing import NDArray
 
 import trueness as tn
 from trueness.cli import main
-from trueness.table import Tables
+from trueness.old_table import Tables
 
 N_CLASSES = 3
 

@@ -26,7 +26,7 @@ from trueness.inference._bias import fitted_bias, most_likely_beta
 from trueness.inference.option_bins import OptionBins
 from trueness.monitoring.families import OptionBets, RankBets
 from trueness.monitoring.watched import Watched
-from trueness.table import OptionTables
+from trueness.old_table import OptionTables
 
 GROUPS = np.array(["even", "odd"])[np.arange(len(ROWS)) % 2]
 CLUSTERS = np.arange(len(ROWS)) // 3
@@ -199,7 +199,7 @@ class TestClustersAndComparison:
         assert again == result
 
     def test_tables_with_clusters_add_and_are_saved(self, tmp_path: Path) -> None:
-        from trueness.table import Tables
+        from trueness.old_table import Tables
 
         order = np.argsort(N_OPTIONS, kind="stable")
         parts = [

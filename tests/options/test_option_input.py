@@ -9,7 +9,7 @@ from close_tables import assert_close
 from option_rows import N_OPTIONS, ROWS, Y_PROB, Y_TRUE
 
 import trueness as tn
-from trueness.table import OptionTables
+from trueness.old_table import OptionTables
 
 TABLE = tn.tabulate(Y_TRUE, ROWS)
 FIVE = np.array([[0.5, 0.3, 0.2, 0.0], [0.4, 0.6, 0.0, 0.0], [0.25, 0.25, 0.25, 0.25]])

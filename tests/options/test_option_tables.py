@@ -17,7 +17,7 @@ from option_rows import (
 )
 
 import trueness as tn
-from trueness.table import OptionTables
+from trueness.old_table import OptionTables
 
 
 class TestVectors:

@@ -8,7 +8,7 @@ from partitioned import N_CLASSES, N_ROWS, PROBS, Y_PROB, Y_TRUE, one_process, o
 
 from trueness import partitions
 from trueness.formats.fields import Field
-from trueness.table import GroupedTables, Tables
+from trueness.old_table import GroupedTables, Tables
 
 
 def part_and_work(**options: Any) -> tuple[partitions.Part, partitions.Work]:

@@ -8,7 +8,7 @@ from html_reader import read, rows
 
 import trueness as tn
 from trueness import report
-from trueness.table import file as table_file
+from trueness.old_table import file as table_file
 
 
 class TestReadBack:

@@ -13,15 +13,15 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import trueness as tn
+from trueness.old_table import clusters as module
+from trueness.old_table import packed_numbers
+from trueness.old_table.clusters import Clusters, ClusterTables
+from trueness.old_table.grouped_file import load_tables, save_tables
+from trueness.old_table.plan import TablePlan
+from trueness.old_table.tables import GroupedTables, Tables
 from trueness.refusals import InvalidValueError
 from trueness.rows import Rows
 from trueness.rows.clusters import clusters_of_rows
-from trueness.table import clusters as module
-from trueness.table import packed_numbers
-from trueness.table.clusters import Clusters, ClusterTables
-from trueness.table.grouped_file import load_tables, save_tables
-from trueness.table.plan import TablePlan
-from trueness.table.tables import GroupedTables, Tables
 from trueness.tabulation.clusters import tabulate_clusters
 
 N = 600

@@ -17,10 +17,10 @@ from hypothesis.extra import numpy as arrays
 
 import trueness as tn
 from trueness.demo import load_digits
-from trueness.table import EventTable, OptionTables, Tables, packed_numbers
-from trueness.table.json_numbers import encode_numbers
-from trueness.table.packed_numbers import pack, unpack, unpack_at_most
-from trueness.table.tables import table_from_dict
+from trueness.old_table import EventTable, OptionTables, Tables, packed_numbers
+from trueness.old_table.json_numbers import encode_numbers
+from trueness.old_table.packed_numbers import pack, unpack, unpack_at_most
+from trueness.old_table.tables import table_from_dict
 
 RNG = np.random.default_rng(5)
 Y_PROB = RNG.dirichlet([0.5, 0.5, 0.5], 260)

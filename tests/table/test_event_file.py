@@ -11,7 +11,7 @@ import pytest
 from event_tables import TABLES, Y_PROB, Y_TRUE, mixed_rows, plain
 
 import trueness as tn
-from trueness.table import EventTable, Tables
+from trueness.old_table import EventTable, Tables
 
 
 class TestRoundTrip:

@@ -11,8 +11,8 @@ from event_tables import TABLES, Y_PROB, Y_TRUE, mixed_rows
 
 import trueness as tn
 from trueness.bins import class_grid
-from trueness.table import EventTable, Tables, stack_events
-from trueness.table.exact_sums import ExactSum
+from trueness.old_table import EventTable, Tables, stack_events
+from trueness.old_table.exact_sums import ExactSum
 
 ENGINES = ["portable", "compiled"]
 UNSPLIT = ["portable", "auto", "compiled"]

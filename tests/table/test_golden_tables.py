@@ -5,8 +5,8 @@ import pytest
 from golden_tables import CHOICES, FILE, golden
 
 import trueness as tn
-from trueness.table.content import Sums
-from trueness.table.tables import load_tables
+from trueness.old_table.content import Sums
+from trueness.old_table.tables import load_tables
 
 SAVED = load_tables(FILE)
 ENGINES = ["portable", "compiled"]

@@ -7,8 +7,8 @@ import pytest
 
 import trueness as tn
 from trueness.cli import main
+from trueness.old_table import CalibrationTable, Tables
 from trueness.refusals import Refusal
-from trueness.table import CalibrationTable, Tables
 
 Y_TRUE, Y_PROB = tn.simulate.calibrated(600, [2, 1, 1], rng=3)
 ENTROPY = tn.tabulate(Y_TRUE, Y_PROB)

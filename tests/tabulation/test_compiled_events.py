@@ -7,8 +7,8 @@ import pytest
 from compiled_rows import every_kind_of_events, nasty, on_edges, rows, tables_of
 
 from trueness.bins import class_grid, event_grid
+from trueness.old_table import AnySpec, EventSpec, table_of
 from trueness.rows import Rows
-from trueness.table import AnySpec, EventSpec, table_of
 from trueness.tabulation import compiled, tabulate_rows
 from trueness.tabulation.compiled import event_cells
 from trueness.tabulation.compiled.library import Library

@@ -16,9 +16,9 @@ from numpy.typing import NDArray
 import trueness as tn
 from trueness import _row_arithmetic as rule
 from trueness._scratch import Scratch
+from trueness.old_table import TableSpec
 from trueness.ranking import ordered_rows
 from trueness.rows import RowCode, Rows, row_codes
-from trueness.table import TableSpec
 from trueness.tabulation.row_statistics import BlockStatistics, Describer
 
 EPS = 2.0**-52

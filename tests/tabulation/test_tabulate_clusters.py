@@ -7,13 +7,13 @@ import pytest
 from close_tables import assert_close
 
 import trueness as tn
+from trueness.old_table.cluster_sums import MAX_EVENTS
+from trueness.old_table.clusters import MAX_BLOCKS, MAX_UNITS, row_blocks
+from trueness.old_table.plan import TablePlan
+from trueness.old_table.tables import Tables
 from trueness.refusals import InvalidValueError
 from trueness.rows import Rows
 from trueness.rows.clusters import clusters_of_rows, row_identities
-from trueness.table.cluster_sums import MAX_EVENTS
-from trueness.table.clusters import MAX_BLOCKS, MAX_UNITS, row_blocks
-from trueness.table.plan import TablePlan
-from trueness.table.tables import Tables
 from trueness.tabulation import clusters as module
 from trueness.tabulation import tabulate_rows
 from trueness.tabulation.clusters import tabulate_clusters

@@ -10,8 +10,8 @@ from trueness.adapters._rank_metric import RankMetric
 from trueness.assessment import Assessment, Settings, assess_table
 from trueness.assessment.reported import REPORTED, estimates_of
 from trueness.bins import Bins, as_bins, confidence_bins_for
+from trueness.old_table import AnyTable, Tables
 from trueness.refusals import InvalidTypeError, quote
-from trueness.table import AnyTable, Tables
 from trueness.variation import CONFIDENCE, Variation, as_variation
 
 LEVEL = 0.95

@@ -9,7 +9,7 @@ import numpy as np
 from trueness.adapters._metric_input import MetricInput
 from trueness.adapters._table_metric import TableMetric
 from trueness.bins import Bins, EqualMass, as_bins
-from trueness.table import AnyTable, EventTable
+from trueness.old_table import AnyTable, EventTable
 
 
 class EventMetric(TableMetric):

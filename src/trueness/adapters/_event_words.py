@@ -18,8 +18,8 @@ import numpy as np
 
 from trueness._arrays import IntArray
 from trueness.adapters._integer_words import LOG_HALF, halves, of_halves, of_three_words, three_words
-from trueness.table import TOP_LABEL, Event, EventSpec, EventSums
-from trueness.table.exact_sums import PROBABILITY_BITS, ExactSum
+from trueness.old_table import TOP_LABEL, Event, EventSpec, EventSums
+from trueness.old_table.exact_sums import PROBABILITY_BITS, ExactSum
 
 POWERS = ("square", "cube", "fourth", "product")
 

@@ -10,9 +10,9 @@ from numpy.typing import NDArray
 from trueness._arrays import IntArray
 from trueness.adapters._metric_input import N_REASONS, MetricInput
 from trueness.adapters._state_words import words_of
+from trueness.old_table import empty_single_table
 from trueness.rows import Rows
 from trueness.rows.containers import Contents
-from trueness.table import empty_single_table
 from trueness.tabulation import RunningSums
 
 BUFFER_VALUES = 2**18

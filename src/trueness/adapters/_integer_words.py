@@ -27,8 +27,8 @@ from typing import Any
 import numpy as np
 
 from trueness._arrays import IntArray
-from trueness.table import Sums, TableSpec
-from trueness.table.exact_sums import LOG_SCORE_BITS, PROBABILITY_BITS, ExactSum
+from trueness.old_table import Sums, TableSpec
+from trueness.old_table.exact_sums import LOG_SCORE_BITS, PROBABILITY_BITS, ExactSum
 
 HALF = PROBABILITY_BITS // 2
 LOG_HALF = LOG_SCORE_BITS // 2

@@ -13,10 +13,10 @@ from trueness._arguments import boolean, require_choice, whole_number
 from trueness._arrays import FloatArray
 from trueness.adapters._event_words import EventLayout
 from trueness.bins import Bins, event_grid
+from trueness.old_table import EventSpec, SingleSpec, TablePlan, TableSpec, event_index
 from trueness.ranking import TIES
 from trueness.refusals import InvalidValueError
 from trueness.rows import RowCode
-from trueness.table import EventSpec, SingleSpec, TablePlan, TableSpec, event_index
 from trueness.variation import Variation
 
 N_REASONS = 4

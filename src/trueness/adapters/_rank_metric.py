@@ -7,7 +7,7 @@ from typing import Any
 from trueness.adapters._metric_input import MetricInput, n_classes_of
 from trueness.adapters._table_metric import TableMetric
 from trueness.bins import Bins
-from trueness.table import AnyRankTable, AnyTable, CalibrationTable, EventTable, Tables
+from trueness.old_table import AnyRankTable, AnyTable, CalibrationTable, EventTable, Tables
 from trueness.variation import Variation
 
 

@@ -15,8 +15,8 @@ from trueness._arguments import require_choice
 from trueness.assessment import REPORTED
 from trueness.assessment.reported import ReportedMetric
 from trueness.bins import Bins
+from trueness.old_table import AnyRankTable
 from trueness.refusals import InvalidTypeError
-from trueness.table import AnyRankTable
 from trueness.tabulation import tabulate, tabulate_events
 from trueness.variation import Variation
 

@@ -10,7 +10,7 @@ import numpy as np
 from trueness._arrays import IntArray
 from trueness.adapters import _event_words, _integer_words
 from trueness.adapters._metric_input import N_REASONS, MetricInput
-from trueness.table import AnyTable, CalibrationTable, EventTable
+from trueness.old_table import AnyTable, CalibrationTable, EventTable
 
 
 def state_shapes(input: MetricInput) -> dict[str, tuple[int, ...]]:

@@ -17,9 +17,9 @@ from trueness.adapters._host_sums import HostSums
 from trueness.adapters._metric_input import N_REASONS, MetricInput
 from trueness.adapters._state_words import state_shapes, tables_of
 from trueness.adapters._tensor_checks import check_tensors, rows_and_labels
-from trueness.metrics import NORMS
+from trueness.old_metrics import NORMS
+from trueness.old_table import AnyTable
 from trueness.refusals import InvalidValueError
-from trueness.table import AnyTable
 
 READ_IN_PLACE = (torch.float16, torch.float32, torch.float64)
 """The dtypes that NumPy has too; others are converted to float32 first."""

@@ -21,9 +21,9 @@ from trueness.adapters._dask_rows import Pieces, of_array, of_files, of_frame
 from trueness.assessment import MIN_GROUP_SIZE, Assessment
 from trueness.bins import Bins
 from trueness.files import Batch
+from trueness.old_table import GroupedTables
 from trueness.partitions import Options, Part, Tabulated, Work
 from trueness.refusals import InvalidTypeError, MissingLibraryError
-from trueness.table import GroupedTables
 
 __all__ = ["tabulate", "assess"]
 

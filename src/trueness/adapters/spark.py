@@ -33,9 +33,9 @@ from trueness.bins import Bins
 from trueness.files import Batch, Plan, Request, RowOptions
 from trueness.files.remote import Remote
 from trueness.formats.arrow import pyarrow
+from trueness.old_table import GroupedTables
 from trueness.partitions import FilePiece, Options, Part, Tabulated, Work
 from trueness.refusals import InvalidTypeError, MissingLibraryError, Refusal
-from trueness.table import GroupedTables
 
 if TYPE_CHECKING:
     from pyspark.sql import DataFrame, SparkSession

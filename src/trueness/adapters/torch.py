@@ -27,7 +27,7 @@ from trueness.adapters._metric_input import MetricInput, n_classes_of
 from trueness.adapters._rank_metric import RankMetric
 from trueness.bins import Bins
 from trueness.event_metrics import require_class_weights
-from trueness.metrics import (
+from trueness.old_metrics import (
     DISTANCES,
     classwise_error,
     event_calibration_error,
@@ -35,8 +35,8 @@ from trueness.metrics import (
     ranked_calibration_error,
     variation_calibration_error,
 )
+from trueness.old_table import CalibrationTable, Event, EventTable
 from trueness.refusals import InvalidValueError
-from trueness.table import CalibrationTable, Event, EventTable
 from trueness.variation import Variation
 
 __all__ = [

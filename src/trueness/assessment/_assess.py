@@ -17,15 +17,7 @@ from trueness.assessment._result import Assessment
 from trueness.assessment._sample import Sample
 from trueness.assessment._settings import DEFAULT_CLASS_BINS, MIN_GROUP_SIZE, Settings
 from trueness.bins import Bins
-from trueness.ranking import DEFAULT_TIES
-from trueness.refusals import Refusal
-from trueness.rows import Rows, option_rows_of
-from trueness.rows.clusters import ClustersOfRows, clusters_given
-from trueness.rows.groups import encode_groups_of_rows, rows_of_groups
-from trueness.rows.images import pixels_of
-from trueness.rows.lists import rectangular
-from trueness.rows.option_rows import refuse_soft_options
-from trueness.table import (
+from trueness.old_table import (
     AnyRankTable,
     AnySpec,
     CalibrationTable,
@@ -34,8 +26,16 @@ from trueness.table import (
     require_rank_table,
     require_table_by_class,
 )
-from trueness.table.plan import TablePlan
-from trueness.table.tables import Tables, sum_pairwise
+from trueness.old_table.plan import TablePlan
+from trueness.old_table.tables import Tables, sum_pairwise
+from trueness.ranking import DEFAULT_TIES
+from trueness.refusals import Refusal
+from trueness.rows import Rows, option_rows_of
+from trueness.rows.clusters import ClustersOfRows, clusters_given
+from trueness.rows.groups import encode_groups_of_rows, rows_of_groups
+from trueness.rows.images import pixels_of
+from trueness.rows.lists import rectangular
+from trueness.rows.option_rows import refuse_soft_options
 from trueness.tabulation import AnyRows, edges_for, tabulate_groups, tabulate_rows
 from trueness.tabulation.clusters import RowsDone, tabulate_clusters
 from trueness.tabulation.events import refuse_many_groups

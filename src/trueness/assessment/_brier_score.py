@@ -9,8 +9,8 @@ from trueness.event_metrics import require_event_table
 from trueness.inference.events.event_statistics import brier_score, spiegelhalter_test
 from trueness.inference.events.of_table import event_bins, totals_of
 from trueness.inference.events.reliability import brier_parts
+from trueness.old_table import EventTable
 from trueness.refusals import InvalidValueError
-from trueness.table import EventTable
 
 
 class Brier(NamedTuple):

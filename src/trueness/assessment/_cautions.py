@@ -10,13 +10,13 @@ import numpy as np
 from trueness._printing import first_few, plural
 from trueness.assessment._classes import are_too_many_for_clusters
 from trueness.inference.results import Estimate
+from trueness.old_table import AnyRankTable, CalibrationTable, OptionTables
+from trueness.old_table.cluster_sums import MAX_EVENTS
+from trueness.old_table.label_worth import has_soft_labels
+from trueness.old_table.table_text import FEW_ROWS
+from trueness.old_table.tables import Tables
 from trueness.rows import OptionRows
 from trueness.rows.images import ImageCounts
-from trueness.table import AnyRankTable, CalibrationTable, OptionTables
-from trueness.table.cluster_sums import MAX_EVENTS
-from trueness.table.label_worth import has_soft_labels
-from trueness.table.table_text import FEW_ROWS
-from trueness.table.tables import Tables
 
 FEW_CLUSTERS = 30
 

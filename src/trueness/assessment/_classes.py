@@ -21,11 +21,11 @@ from trueness.inference.results import BinNoise, Debiased, Estimate, Interval
 from trueness.inference.scores.cumulative import CumulativeTest, cumulative_score
 from trueness.inference.scores.misses import Misses
 from trueness.inference.scores.predicted_class import PredictedClassTest, by_predicted_class
-from trueness.table import AnyRankTable, EventSpec
-from trueness.table.cluster_sums import has_units
-from trueness.table.label_worth import has_soft_labels
-from trueness.table.score_sums import ScoreSums
-from trueness.table.tables import Tables
+from trueness.old_table import AnyRankTable, EventSpec
+from trueness.old_table.cluster_sums import has_units
+from trueness.old_table.label_worth import has_soft_labels
+from trueness.old_table.score_sums import ScoreSums
+from trueness.old_table.tables import Tables
 
 if TYPE_CHECKING:
     from trueness.assessment._settings import Settings

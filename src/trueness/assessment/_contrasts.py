@@ -29,8 +29,8 @@ from trueness.inference.option_bins import rank_gaps
 from trueness.inference.option_replicates import AnyReplicates, OptionReplicates
 from trueness.inference.results import Interval
 from trueness.inference.tail import tail_p_values
+from trueness.old_table.tables import Tables
 from trueness.rows.clusters import identity
-from trueness.table.tables import Tables
 
 Samples: TypeAlias = dict[str, Sample]
 """The sample of each model on the same rows."""

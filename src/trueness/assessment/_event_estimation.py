@@ -34,8 +34,8 @@ from trueness.inference.events.reliability import (
     rms_error,
 )
 from trueness.inference.events.spread import spread_test
+from trueness.old_table import EventTable
 from trueness.refusals import InvalidValueError
-from trueness.table import EventTable
 
 
 class EventWords(NamedTuple):

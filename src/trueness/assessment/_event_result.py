@@ -35,7 +35,7 @@ from trueness.inference.events.prevalence import PrevalenceAdjustment
 from trueness.inference.events.reliability import BrierParts, RmsError
 from trueness.inference.events.spread import SpreadTest
 from trueness.inference.results import ZTest
-from trueness.table import EventTable
+from trueness.old_table import EventTable
 
 if TYPE_CHECKING:
     from trueness.plots import EventDisplay

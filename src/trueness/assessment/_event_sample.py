@@ -11,13 +11,13 @@ from typing import Any
 from trueness._arrays import IntArray
 from trueness.assessment._sample import LEAST_CLUSTERS, reason_to_skip
 from trueness.inference.events.clusters import ClusteredEvent, clustered_events
+from trueness.old_table import EventSpec, EventTable
+from trueness.old_table.cluster_sums import spec_of_units
+from trueness.old_table.clusters import Clusters
 from trueness.refusals import InvalidValueError
 from trueness.rows import Rows
 from trueness.rows.clusters import ClustersOfRows
 from trueness.rows.groups import encode_groups_of_rows, rows_of_groups
-from trueness.table import EventSpec, EventTable
-from trueness.table.cluster_sums import spec_of_units
-from trueness.table.clusters import Clusters
 from trueness.tabulation import tabulate_groups, tabulate_rows
 from trueness.tabulation.clusters import UnitsOfRows, among, tabulate_units
 from trueness.tabulation.events import refuse_many_groups

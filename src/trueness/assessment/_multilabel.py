@@ -6,9 +6,9 @@ from typing import Any
 
 import numpy as np
 
+from trueness.old_table import EventTable, stack_events
 from trueness.refusals import InvalidValueError
 from trueness.rows.containers import contents_of
-from trueness.table import EventTable, stack_events
 from trueness.tabulation.events import tabulate_events
 
 

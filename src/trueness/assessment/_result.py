@@ -33,9 +33,9 @@ from trueness.inference.cluster_spread import ClusterSpread, cluster_spread
 from trueness.inference.results import Estimate, Reference, ZTest
 from trueness.inference.scores.cumulative import CumulativeTest
 from trueness.inference.scores.predicted_class import PredictedClassTest
-from trueness.table import AnyRankTable
-from trueness.table.bin_cells import bin_cells
-from trueness.table.tables import Tables
+from trueness.old_table import AnyRankTable
+from trueness.old_table.bin_cells import bin_cells
+from trueness.old_table.tables import Tables
 
 if TYPE_CHECKING:
     from trueness.assessment._cautions import Caution

@@ -6,13 +6,13 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 from trueness.bins import EqualMass
+from trueness.old_table import AnySpec
+from trueness.old_table.plan import TablePlan
 from trueness.refusals import InvalidValueError
 from trueness.rows import OptionRows
 from trueness.rows.class_columns import Columns
 from trueness.rows.containers import refuse_other_index
 from trueness.rows.option_rows import refuse_other_options
-from trueness.table import AnySpec
-from trueness.table.plan import TablePlan
 from trueness.tabulation import AnyRows
 
 

@@ -24,10 +24,10 @@ from trueness.inference.replicates import Replicates, bootstrap
 from trueness.inference.results import Debiased, Estimate
 from trueness.inference.scores.cumulative import CumulativeTest
 from trueness.inference.scores.predicted_class import PredictedClassTest
+from trueness.old_table import EventSpec, TableSpec
+from trueness.old_table.clusters import ClusterTables
+from trueness.old_table.tables import Tables
 from trueness.refusals import InvalidValueError
-from trueness.table import EventSpec, TableSpec
-from trueness.table.clusters import ClusterTables
-from trueness.table.tables import Tables
 
 LEAST_CLUSTERS = 5
 

@@ -27,8 +27,8 @@ from trueness.inference.combination import combined_p_value
 from trueness.inference.normal import normal_quantile
 from trueness.inference.results import Estimate
 from trueness.inference.runs import SeedEstimate, seed_estimate, weigh
+from trueness.old_table.plan import TablePlan
 from trueness.rows import Rows
-from trueness.table.plan import TablePlan
 from trueness.tabulation.clusters import RowsDone
 
 

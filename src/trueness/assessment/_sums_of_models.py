@@ -12,11 +12,11 @@ from trueness.assessment._settings import Settings
 from trueness.inference.bootstrap_weights import BootstrapWeights
 from trueness.inference.events.replicates import EventReplicates, bootstrap_event_table
 from trueness.inference.option_replicates import by_table
+from trueness.old_table import AnySpec, EventSpec, SingleSpec
+from trueness.old_table.cluster_sums import has_units
+from trueness.old_table.clusters import Clusters, ClusterTables
+from trueness.old_table.tables import Tables
 from trueness.rows.clusters import ClustersOfRows, identity
-from trueness.table import AnySpec, EventSpec, SingleSpec
-from trueness.table.cluster_sums import has_units
-from trueness.table.clusters import Clusters, ClusterTables
-from trueness.table.tables import Tables
 from trueness.tabulation import AnyRows, tabulate_rows
 from trueness.tabulation.clusters import (
     RowsDone,

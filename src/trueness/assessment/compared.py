@@ -8,7 +8,7 @@ from dataclasses import dataclass
 
 from trueness.assessment.reported import REPORTED, ByReplicates, ReportedMetric
 from trueness.inference.events.of_table import event_cells
-from trueness.table.tables import Tables
+from trueness.old_table.tables import Tables
 
 
 @dataclass(frozen=True, slots=True)

@@ -30,6 +30,9 @@ from trueness.assessment._rows_in_common import (
 from trueness.assessment._settings import MIN_GROUP_SIZE, Settings
 from trueness.assessment._sums_of_models import SumsOfModels, sums_of_models
 from trueness.bins import Bins, Edges
+from trueness.old_table import AnySpec, EventSpec
+from trueness.old_table.plan import TablePlan
+from trueness.old_table.tables import named_classes
 from trueness.ranking import DEFAULT_TIES
 from trueness.refusals import InvalidTypeError, InvalidValueError
 from trueness.rows import Rows
@@ -44,9 +47,6 @@ from trueness.rows.option_rows import (
     refuse_n_options,
     rows_with_options,
 )
-from trueness.table import AnySpec, EventSpec
-from trueness.table.plan import TablePlan
-from trueness.table.tables import named_classes
 from trueness.tabulation import AnyRows
 from trueness.tabulation.clusters import RowsDone
 from trueness.tabulation.events import refuse_many_groups

@@ -17,9 +17,9 @@ from trueness.conventions import (
     as_convention,
     error_of,
 )
-from trueness.metrics import expected_calibration_error, uncertainty_calibration_error
+from trueness.old_metrics import expected_calibration_error, uncertainty_calibration_error
+from trueness.old_table import AnyRankTable
 from trueness.row_metrics import DEFAULT_BINS
-from trueness.table import AnyRankTable
 from trueness.tabulation import tabulate
 
 _MEASURE = {"ece": "confidence", "uce": "entropy"}

@@ -19,12 +19,12 @@ from trueness.assessment._multilabel import multilabel_table
 from trueness.assessment._settings import DEFAULT_CLASS_BINS, MIN_GROUP_SIZE, Settings
 from trueness.bins import Bins
 from trueness.inference.events.curve_errors import Curve
+from trueness.old_table import Event, EventTable, event_index
 from trueness.ranking import TIES
 from trueness.refusals import InvalidTypeError, InvalidValueError
 from trueness.rows import Rows
 from trueness.rows.clusters import clusters_given
 from trueness.rows.containers import contents_of
-from trueness.table import Event, EventTable, event_index
 from trueness.tabulation.events import event_spec
 
 

@@ -22,8 +22,8 @@ from trueness.assessment.comparison import compare
 from trueness.assessment.reported import REPORTED
 from trueness.bins import Bins
 from trueness.inference.results import Estimate
+from trueness.old_table.plan import TablePlan
 from trueness.refusals import InvalidTypeError, InvalidValueError, quote
-from trueness.table.plan import TablePlan
 from trueness.variation import Variation
 
 

@@ -13,15 +13,15 @@ from typing import TYPE_CHECKING, Any, ClassVar, Literal
 
 import numpy as np
 
-from trueness import metrics
+from trueness import old_metrics as metrics
 from trueness._arrays import FloatArray, cumulated
 from trueness.assessment._classes import are_too_many_for_clusters, error_estimate
 from trueness.inference.estimates import debiased_net_gap, net_gap
 from trueness.inference.ranked_errors import debiased_ranked_error, ranked_error
 from trueness.inference.results import Debiased, Estimate
+from trueness.old_table.cluster_sums import MAX_EVENTS
+from trueness.old_table.tables import Tables
 from trueness.refusals import InvalidValueError
-from trueness.table.cluster_sums import MAX_EVENTS
-from trueness.table.tables import Tables
 
 if TYPE_CHECKING:
     from trueness.assessment._model_replicates import ModelReplicates

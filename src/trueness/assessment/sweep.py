@@ -19,8 +19,8 @@ from trueness.event_metrics import class_gap
 from trueness.inference.classwise.errors import classwise_errors, stream_of
 from trueness.inference.estimates import ResampledTable, net_gap, variation_error
 from trueness.inference.events.of_table import event_bins
+from trueness.old_table import AnyRankTable, EventTable, require_rank_table
 from trueness.refusals import InvalidValueError
-from trueness.table import AnyRankTable, EventTable, require_rank_table
 
 if TYPE_CHECKING:
     from trueness.plots import SweepDisplay

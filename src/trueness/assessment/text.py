@@ -13,7 +13,7 @@ from trueness.assessment._group_result import MOST_GROUPS, flagged_first
 from trueness.assessment.cluster_text import cluster_lines
 from trueness.assessment.reported import REPORTED, ReportedMetric, headline_metrics
 from trueness.assessment.verdict import significance_limit
-from trueness.table.option_text import options_text
+from trueness.old_table.option_text import options_text
 
 if TYPE_CHECKING:
     from trueness.assessment._comparison_result import Comparison

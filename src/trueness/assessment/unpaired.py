@@ -15,11 +15,11 @@ from trueness.assessment._settings import Settings
 from trueness.bins import Bins
 from trueness.inference.events.replicates import EventReplicates, bootstrap_event_table
 from trueness.inference.option_replicates import bootstrap_any_table, by_table
+from trueness.old_table import CalibrationTable, OptionTables
+from trueness.old_table.clusters import in_common_units
+from trueness.old_table.tables import Tables, sum_pairwise
 from trueness.refusals import InvalidTypeError, InvalidValueError
 from trueness.rows.clusters import identity
-from trueness.table import CalibrationTable, OptionTables
-from trueness.table.clusters import in_common_units
-from trueness.table.tables import Tables, sum_pairwise
 
 if TYPE_CHECKING:
     from trueness.assessment._result import Assessment

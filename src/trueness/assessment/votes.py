@@ -14,7 +14,7 @@ from typing import Any
 
 import numpy as np
 
-from trueness import metrics
+from trueness import old_metrics as metrics
 from trueness._arrays import FloatArray, IntArray
 from trueness._cells import Rows as CellRows
 from trueness._cells import Tabular
@@ -29,11 +29,11 @@ from trueness.assessment.verdict import Verdict, significance_limit
 from trueness.bins import Bins, Edges, EqualMass
 from trueness.inference.corrections import holm
 from trueness.inference.results import Reference
+from trueness.old_table import CalibrationTable, TablePlan, TableSpec
+from trueness.old_table.bin_cells import bin_cells
 from trueness.refusals import InvalidValueError
 from trueness.rows import Rows
 from trueness.rows.vote_counts import votes_of
-from trueness.table import CalibrationTable, TablePlan, TableSpec
-from trueness.table.bin_cells import bin_cells
 from trueness.tabulation import tabulate_rows
 from trueness.variation import ENTROPY
 

@@ -13,7 +13,7 @@ from trueness.cli._outputs import print_note
 if TYPE_CHECKING:
     from trueness.bins import Bins
     from trueness.files import Plan
-    from trueness.table import GroupedTables
+    from trueness.old_table import GroupedTables
 
 
 def bins_of(arguments: argparse.Namespace) -> Bins | None:
@@ -101,7 +101,7 @@ def note_bin_masses(tables: GroupedTables, method: str) -> None:
 
 def summary_of(tables: GroupedTables) -> str:
     """The rows, classes, bins and groups of the tables, in one line."""
-    from trueness.table.option_text import options_text
+    from trueness.old_table.option_text import options_text
 
     whole = tables.whole.calibration_tables
     first, *others = ((table.n_bins, table.spec.variation.display_name) for table in whole)

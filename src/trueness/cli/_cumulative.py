@@ -10,7 +10,7 @@ from trueness.monitoring.watched import Watched, as_watched
 
 if TYPE_CHECKING:
     from trueness.monitoring import Monitor
-    from trueness.table import GroupedTables
+    from trueness.old_table import GroupedTables
 
 
 class Growing:

@@ -13,7 +13,7 @@ from trueness.cli._outputs import print_summary
 from trueness.refusals import InvalidValueError, quote
 
 if TYPE_CHECKING:
-    from trueness.table import GroupedTables
+    from trueness.old_table import GroupedTables
 
 ENDING = ".json"
 
@@ -63,8 +63,8 @@ def save_by_value(tables: GroupedTables, folder: str, columns: Sequence[str]) ->
 
 def _split(tables: GroupedTables, columns: Sequence[str]) -> dict[str, GroupedTables]:
     """The tables of each value of the first of the columns of groups."""
+    from trueness.old_table import GroupedTables
     from trueness.rows.groups import combination_name, join_columns, split_combination
-    from trueness.table import GroupedTables
 
     found: dict[str, dict[str | None, Any]] = {}
     for name, each in tables.groups.items():

@@ -14,7 +14,7 @@ from trueness.refusals import InvalidValueError, Refusal
 
 if TYPE_CHECKING:
     from trueness.assessment import EventAssessment
-    from trueness.table import Event, EventTable, GroupedTables
+    from trueness.old_table import Event, EventTable, GroupedTables
 
 _OTHERS = {
     "compare_groups": "leave it out",
@@ -95,7 +95,7 @@ def _merged(arguments: argparse.Namespace, paths: Sequence[str]) -> EventTables:
     from operator import add
 
     from trueness.cli._saved_tables import merge_saved, refuse_other_groups
-    from trueness.table import EventTable
+    from trueness.old_table import EventTable
 
     try:
         tables = merge_saved(paths, None)
@@ -134,7 +134,7 @@ def resamples_for_gate(arguments: argparse.Namespace) -> int:
 def table_of_event(text: str, events: Sequence[EventTable]) -> EventTable:
     """The table of one event on the event grid."""
     from trueness.bins import event_grid
-    from trueness.table import event_from_text
+    from trueness.old_table import event_from_text
 
     for table in events:
         event: Event = text  # of tables that are not of classes

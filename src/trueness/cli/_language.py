@@ -219,7 +219,7 @@ def _read_helm(arguments: argparse.Namespace, paths: list[str]) -> Reading:
 def _read_hle(arguments: argparse.Namespace, paths: list[str]) -> Reading:
     from trueness.language import read_hle
     from trueness.language.results import join_statements
-    from trueness.metrics import hle_calibration_error
+    from trueness.old_metrics import hle_calibration_error
 
     _refuse_groups(arguments)
     read = join_statements([read_hle(path, on_bad_rows=arguments.on_bad_rows) for path in paths])
@@ -354,7 +354,7 @@ def _note_other_reading(own: Any, zero: Any) -> None:
 
 
 def _metrics(tables: Any) -> Mapping[str, float]:
-    from trueness.metrics import expected_calibration_error, signed_parts, variation_calibration_error
+    from trueness.old_metrics import expected_calibration_error, signed_parts, variation_calibration_error
 
     return {
         "VCE": variation_calibration_error(tables.by_variation),

@@ -12,7 +12,7 @@ from trueness.cli._errors import refuse_argument
 from trueness.refusals import InvalidValueError
 
 if TYPE_CHECKING:
-    from trueness.table import GroupedTables
+    from trueness.old_table import GroupedTables
 
 ENDING = ".json"
 

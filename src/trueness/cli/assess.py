@@ -209,9 +209,9 @@ def _saved_tables(arguments: argparse.Namespace, paths: list[str]) -> GroupedTab
 
 def _tables_of_report(paths: list[str]) -> GroupedTables:
     """The tables of all rows in a report. Its groups may be incomplete, so their tables are not used."""
+    from trueness.old_table import GroupedTables
     from trueness.refusals import Refusal
     from trueness.report import read
-    from trueness.table import GroupedTables
 
     if len(paths) > 1:
         cause = "a report cannot be merged with other files"

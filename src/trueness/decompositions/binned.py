@@ -14,8 +14,8 @@ from trueness.bins import Bins
 from trueness.decompositions.frequencies import Frequencies, Totals
 from trueness.inference.null import p_value
 from trueness.inference.results import ZTest
+from trueness.old_table import CalibrationTable, EventTable, require_table
 from trueness.refusals import InvalidValueError
-from trueness.table import CalibrationTable, EventTable, require_table
 
 _CERTAIN = "every prediction is certain or uniform, so the Brier score cannot vary"
 

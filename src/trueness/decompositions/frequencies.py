@@ -12,8 +12,8 @@ from trueness._arrays import FloatArray, IntArray
 from trueness.bins import Bins
 from trueness.inference.events.of_table import event_bins, totals_of
 from trueness.inference.null import NullBins
+from trueness.old_table import CalibrationTable, EventTable
 from trueness.refusals import InvalidValueError
-from trueness.table import CalibrationTable, EventTable
 
 _BATCH_VALUES = 2**20
 """Drawn frequencies in memory at a time, eight megabytes."""

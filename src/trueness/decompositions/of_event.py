@@ -14,9 +14,9 @@ from trueness.inference.events.corp import corp_decomposition as corp_of_cells
 from trueness.inference.events.draws import event_seed
 from trueness.inference.events.of_table import event_cells, totals_of
 from trueness.inference.events.smooth import SmoothError, smooth_error, smooth_error_value
+from trueness.old_table import TOP_LABEL, Event, EventTable, event_index
 from trueness.refusals import InvalidValueError
 from trueness.rows.containers import contents_of
-from trueness.table import TOP_LABEL, Event, EventTable, event_index
 from trueness.tabulation import tabulate_events
 
 __all__ = ["CorpDecomposition", "SmoothError", "corp_decomposition", "smece", "smooth_calibration_error"]

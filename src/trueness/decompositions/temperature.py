@@ -10,8 +10,8 @@ import numpy as np
 from trueness._arrays import FloatArray
 from trueness._printing import p_sentence
 from trueness.inference.chi_square import chi_square_tail
+from trueness.old_table import CalibrationTable, require_table
 from trueness.refusals import InvalidValueError
-from trueness.table import CalibrationTable, require_table
 
 KNOTS = 2.0 ** (np.arange(-8, 9) / 4)
 """The exponents at which the loss is summed, (17,)."""

@@ -16,10 +16,10 @@ from trueness._row_arithmetic import LN2, LOG_SCORE_BITS, exp, log2
 from trueness._scratch import Scratch
 from trueness._threads import Span, in_threads
 from trueness.decompositions.temperature import KNOTS, TemperatureFit, fit_temperature, loss_at
+from trueness.old_table.exact_sums import ExactSum, FloatSum, Sum
 from trueness.ranking import ordered_rows
 from trueness.refusals import InvalidTypeError, InvalidValueError
 from trueness.rows import Rows, row_sums
-from trueness.table.exact_sums import ExactSum, FloatSum, Sum
 
 LEAST_LOG = -69.0
 """ln p no lower than this, p = 10⁻³⁰: classes of probability 0 would make the loss infinite at every temperature."""

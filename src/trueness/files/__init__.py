@@ -26,8 +26,8 @@ from trueness.files.source import Source
 from trueness.files.summing import Plan, Summed, sum_source
 from trueness.files.where import Condition, parse_condition
 from trueness.formats import STANDARD_INPUT, InputFile, TextLayout, kind_of, write_predictions
-from trueness.table import GroupedTables
-from trueness.table.grouped_file import load_tables, merge_files, save_tables
+from trueness.old_table import GroupedTables
+from trueness.old_table.grouped_file import load_tables, merge_files, save_tables
 
 __all__ = [
     "Source",

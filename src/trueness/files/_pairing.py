@@ -13,8 +13,8 @@ from trueness.files._bad_rows import has_bad_rows, no_rows_left, refusal
 from trueness.files.batches import Batch
 from trueness.files.source import RowSource
 from trueness.files.summing import Plan, batch_tables
+from trueness.old_table import Tables, empty_table
 from trueness.refusals import InvalidValueError, Refusal
-from trueness.table import Tables, empty_table
 
 
 def pair_batches(batches: Mapping[str, Iterator[Batch]]) -> Iterator[dict[str, Batch]]:

@@ -13,11 +13,7 @@ from trueness.bins import Bins, Edges, EqualMass, EqualWidth
 from trueness.files._bad_rows import no_rows_left, refusal
 from trueness.files.batches import Batch, Remark
 from trueness.files.source import RowSource
-from trueness.ranking import DEFAULT_TIES
-from trueness.refusals import InvalidValueError, Refusal, quote
-from trueness.rows.clusters import clusters_of_names
-from trueness.rows.groups import in_order
-from trueness.table import (
+from trueness.old_table import (
     AnySpec,
     EventSpec,
     GroupedTables,
@@ -27,7 +23,11 @@ from trueness.table import (
     Tables,
     empty_table,
 )
-from trueness.table.clusters import ClusterTables
+from trueness.old_table.clusters import ClusterTables
+from trueness.ranking import DEFAULT_TIES
+from trueness.refusals import InvalidValueError, Refusal, quote
+from trueness.rows.clusters import clusters_of_names
+from trueness.rows.groups import in_order
 from trueness.tabulation import tabulate_rows
 from trueness.tabulation.clusters import tabulate_clusters
 from trueness.tabulation.engines import ENGINES

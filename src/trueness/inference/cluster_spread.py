@@ -16,9 +16,9 @@ from trueness.inference.chi_square import chi_square_tail
 from trueness.inference.normal import normal_quantile
 from trueness.inference.null import NullBins
 from trueness.inference.results import Interval
-from trueness.table import AnyRankTable, CalibrationTable, option_tables
-from trueness.table.cluster_sums import CellSums, ClusterSums
-from trueness.table.clusters import ClusterTables
+from trueness.old_table import AnyRankTable, CalibrationTable, option_tables
+from trueness.old_table.cluster_sums import CellSums, ClusterSums
+from trueness.old_table.clusters import ClusterTables
 
 STEP = 1e-4
 """Of the directional derivative of 𝒱, towards a single rank."""

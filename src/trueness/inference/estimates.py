@@ -24,7 +24,7 @@ from trueness.inference.option_bins import (
 from trueness.inference.option_replicates import AnyReplicates
 from trueness.inference.results import BinNoise, Debiased, Estimate, Interval, Reference, ZTest
 from trueness.inference.scores.rank_draws import score_draws
-from trueness.table import AnyRankTable, option_tables
+from trueness.old_table import AnyRankTable, option_tables
 
 
 @dataclass(frozen=True)

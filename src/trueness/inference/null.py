@@ -15,8 +15,8 @@ import numpy as np
 
 from trueness._arrays import FloatArray, IntArray, cumulated
 from trueness._threads import Span, available_cores, in_threads
+from trueness.old_table import CalibrationTable
 from trueness.refusals import InvalidValueError
-from trueness.table import CalibrationTable
 from trueness.variation import Variation
 
 BATCH_VALUES = 2**20

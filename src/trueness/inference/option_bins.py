@@ -24,8 +24,8 @@ from trueness.inference.null import (
     Resamples,
     multinomial_frequencies,
 )
+from trueness.old_table import AnyRankTable, OptionTables
 from trueness.refusals import InvalidValueError
-from trueness.table import AnyRankTable, OptionTables
 from trueness.variation import Variation
 
 

@@ -12,7 +12,7 @@ from trueness._arrays import FloatArray
 from trueness.inference.null import Resamples
 from trueness.inference.option_bins import AnyBins, Cells, OptionBins, resample_options
 from trueness.inference.replicates import Replicates, bootstrap_table, independent_rows
-from trueness.table import AnyRankTable, OptionTables
+from trueness.old_table import AnyRankTable, OptionTables
 
 
 @dataclass(frozen=True, slots=True)

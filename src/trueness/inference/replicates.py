@@ -12,8 +12,8 @@ from trueness._arrays import FloatArray, IntArray
 from trueness.inference.bootstrap_weights import MAX_WEIGHT, BootstrapWeights
 from trueness.inference.null import VALUES_AT_ONCE, Frequencies, NullBins, Resamples, resample
 from trueness.inference.products import in_tiles
-from trueness.table import CalibrationTable, TableSpec
-from trueness.table.cluster_sums import CellSums, ClusterSums
+from trueness.old_table import CalibrationTable, TableSpec
+from trueness.old_table.cluster_sums import CellSums, ClusterSums
 
 
 @dataclass(frozen=True, slots=True)

@@ -9,8 +9,8 @@ import numpy as np
 
 from trueness._arrays import FloatArray
 from trueness.monitoring.watched import Watched
+from trueness.old_table import AnyRankTable
 from trueness.refusals import InvalidValueError
-from trueness.table import AnyRankTable
 
 
 @dataclass(frozen=True, slots=True, eq=False)

@@ -26,8 +26,8 @@ from trueness.monitoring.reference import DriftBets
 from trueness.monitoring.settings import Settings
 from trueness.monitoring.starts import Evidence, flagged, log_sum
 from trueness.monitoring.watched import Watched, in_bins, rank_bins
+from trueness.old_table import OptionTables
 from trueness.refusals import InvalidValueError
-from trueness.table import OptionTables
 
 
 @dataclass(frozen=True, slots=True)

@@ -9,7 +9,7 @@ from functools import cached_property
 import numpy as np
 
 from trueness._arrays import FloatArray
-from trueness.table import CalibrationTable, EventTable
+from trueness.old_table import CalibrationTable, EventTable
 
 LEAST_PROBABILITY = 1e-9
 """f = max(q̄, 10⁻⁹): a bet on an outcome that was called impossible stays finite."""

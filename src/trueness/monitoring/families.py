@@ -20,7 +20,7 @@ from trueness.monitoring.cells import Cells
 from trueness.monitoring.directions import Direction, event_directions, rank_directions
 from trueness.monitoring.strengths import SIZES
 from trueness.monitoring.watched import Watched
-from trueness.table import CalibrationTable, EventSpec, option_tables
+from trueness.old_table import CalibrationTable, EventSpec, option_tables
 
 ALL_BINS = 3 / 4
 """The weight of bets on all bins together; the rest is shared by the bins, empty ones included."""

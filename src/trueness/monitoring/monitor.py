@@ -18,8 +18,8 @@ from trueness.monitoring.names import look_name, order_of
 from trueness.monitoring.results import Alarm, GroupEvidence, Look, TrendPoint, exponential
 from trueness.monitoring.settings import Settings
 from trueness.monitoring.watched import Watched, as_watched
+from trueness.old_table import AnyRankTable, EventTable
 from trueness.refusals import InvalidValueError
-from trueness.table import AnyRankTable, EventTable
 from trueness.variation import Variation
 
 if TYPE_CHECKING:

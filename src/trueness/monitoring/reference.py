@@ -15,7 +15,7 @@ from trueness.monitoring.directions import Direction, event_directions, rank_dir
 from trueness.monitoring.families import OF_CLASSES, Bet
 from trueness.monitoring.strengths import strength_over_bins
 from trueness.monitoring.watched import Watched
-from trueness.table import CalibrationTable
+from trueness.old_table import CalibrationTable
 
 STAKES = tuple(2.0**-i for i in range(5, -1, -1))
 SIZE = 0.08

@@ -15,10 +15,10 @@ from trueness.monitoring._entries import Entry
 from trueness.monitoring.names import look_name
 from trueness.monitoring.settings import Settings, decode_bins, encode_bins
 from trueness.monitoring.watched import Watched
+from trueness.old_table import CalibrationTable, EventTable, OptionTables
+from trueness.old_table.file import are_together
+from trueness.old_table.tables import table_from_dict
 from trueness.refusals import InvalidValueError
-from trueness.table import CalibrationTable, EventTable, OptionTables
-from trueness.table.file import are_together
-from trueness.table.tables import table_from_dict
 from trueness.variation import Variation
 
 PRESET = 1

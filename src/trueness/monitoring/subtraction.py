@@ -7,10 +7,10 @@ from typing import Any
 import numpy as np
 
 from trueness.monitoring.watched import Watched
+from trueness.old_table import OptionTables, table_of
+from trueness.old_table.exact_sums import ExactSum, FloatSum
+from trueness.old_table.tables import table_from_dict
 from trueness.refusals import InvalidValueError, Refusal
-from trueness.table import OptionTables, table_of
-from trueness.table.exact_sums import ExactSum, FloatSum
-from trueness.table.tables import table_from_dict
 
 
 def gained(later: Watched, earlier: Watched | None, name: str) -> Watched:

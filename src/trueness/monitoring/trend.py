@@ -15,7 +15,7 @@ from trueness.inference.normal import normal_quantile
 from trueness.monitoring._entries import Entry, rank_tables
 from trueness.monitoring.bands import frequency_band, running_factor, wilson_interval
 from trueness.monitoring.results import TrendPoint
-from trueness.table import AnyRankTable
+from trueness.old_table import AnyRankTable
 
 if TYPE_CHECKING:
     from trueness.monitoring.monitor import Monitor

@@ -9,8 +9,7 @@ from typing import Any
 import numpy as np
 
 from trueness.bins import Bins, Edges, EqualWidth, ProbabilityGrid
-from trueness.refusals import InvalidTypeError, InvalidValueError, Refusal
-from trueness.table import (
+from trueness.old_table import (
     AnyRankTable,
     CalibrationTable,
     EventTable,
@@ -19,7 +18,8 @@ from trueness.table import (
     Tables,
     spec_difference,
 )
-from trueness.table.label_worth import has_soft_labels
+from trueness.old_table.label_worth import has_soft_labels
+from trueness.refusals import InvalidTypeError, InvalidValueError, Refusal
 
 MOST_BINS = 40
 """With more bins, bets on single bins would have no weight left: tables are coarsened first."""

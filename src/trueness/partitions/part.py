@@ -10,10 +10,10 @@ from functools import reduce
 from operator import add
 
 from trueness._version import __version__
+from trueness.old_table import GroupedTables
+from trueness.old_table.file import SCHEMA
+from trueness.old_table.grouped_file import decode_groups, encode_groups
 from trueness.refusals import InvalidValueError, Refusal
-from trueness.table import GroupedTables
-from trueness.table.file import SCHEMA
-from trueness.table.grouped_file import decode_groups, encode_groups
 from trueness.variation import Variation
 
 

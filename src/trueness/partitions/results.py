@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Any, TypeAlias
 
 from trueness.assessment import Assessment, assess_table
-from trueness.table import AnyRankTable, GroupedTables, Tables
+from trueness.old_table import AnyRankTable, GroupedTables, Tables
 
 Tabulated: TypeAlias = AnyRankTable | Tables
 """The table by variation, or all tables if the one by class was asked for."""

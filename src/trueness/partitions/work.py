@@ -12,9 +12,9 @@ from trueness.files.batches import batch_of
 from trueness.files.summing import batch_tables, refuse_too_many
 from trueness.formats.fields import Chunk
 from trueness.formats.inputs import InputFile, Kind
+from trueness.old_table import AnySpec, GroupedTables, Tables, spec_difference
 from trueness.partitions.part import Part
 from trueness.refusals import InvalidValueError
-from trueness.table import AnySpec, GroupedTables, Tables, spec_difference
 
 
 @dataclass(frozen=True, slots=True)

@@ -10,8 +10,8 @@ from numpy.typing import NDArray
 
 from trueness._arrays import FloatArray, IntArray
 from trueness._printing import rows_text
-from trueness.table import AnyRankTable
-from trueness.table.table_text import FEW_ROWS
+from trueness.old_table import AnyRankTable
+from trueness.old_table.table_text import FEW_ROWS
 
 
 @dataclass(frozen=True, slots=True, eq=False)

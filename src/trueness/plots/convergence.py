@@ -14,6 +14,7 @@ import numpy as np
 from trueness._arrays import FloatArray, IntArray
 from trueness._printing import plain_name
 from trueness._random import Seed
+from trueness.old_table import CalibrationTable
 from trueness.plots._curves import draw_curves
 from trueness.plots._display import Display, light_grid
 from trueness.plots._layers import Layer
@@ -21,7 +22,6 @@ from trueness.plots._legend import place_legend
 from trueness.plots.style import PREDICTED
 from trueness.plots.table_estimates import TableEstimates
 from trueness.refusals import InvalidValueError
-from trueness.table import CalibrationTable
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes

@@ -17,10 +17,10 @@ from trueness.bins import Edges
 from trueness.inference.estimates import ResampledTable, variation_error
 from trueness.inference.ranked_errors import ranked_error
 from trueness.inference.results import Estimate
+from trueness.old_table import CalibrationTable, Sums, TableSpec
+from trueness.old_table.exact_sums import concatenate_sums
 from trueness.predicted_class.tables import PredictedClassTables
 from trueness.refusals import InvalidTypeError, InvalidValueError
-from trueness.table import CalibrationTable, Sums, TableSpec
-from trueness.table.exact_sums import concatenate_sums
 
 
 @dataclass(frozen=True, slots=True)

@@ -16,10 +16,10 @@ from trueness._row_arithmetic import units
 from trueness._scratch import Scratch
 from trueness._threads import Span, in_threads
 from trueness.inference.binomial import standardised_gap
+from trueness.old_table.exact_sums import PROBABILITY_BITS, ExactSum
 from trueness.ranking import ordered_rows
 from trueness.refusals import InvalidValueError
 from trueness.rows import Rows, row_sums
-from trueness.table.exact_sums import PROBABILITY_BITS, ExactSum
 
 MOST_CLASSES = 50
 """More classes make a matrix that nobody can read."""

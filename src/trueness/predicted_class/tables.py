@@ -11,10 +11,10 @@ import numpy as np
 from trueness._arguments import require_choice
 from trueness._arrays import IntArray
 from trueness.bins import Bins, as_bins
+from trueness.old_table import CalibrationTable, TableSpec
 from trueness.ranking import TIES
 from trueness.refusals import InvalidValueError
 from trueness.rows import Rows
-from trueness.table import CalibrationTable, TableSpec
 from trueness.tabulation import edges_for, tabulate_groups
 from trueness.variation import Variation, as_variation
 

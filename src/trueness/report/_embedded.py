@@ -9,10 +9,10 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 from trueness._markup import Markup, json_text, tag
 from trueness._version import __version__
+from trueness.old_table import AnyRankTable, EventTable
+from trueness.old_table import file as table_file
+from trueness.old_table.tables import Tables, tables_of_content
 from trueness.refusals import InvalidValueError
-from trueness.table import AnyRankTable, EventTable
-from trueness.table import file as table_file
-from trueness.table.tables import Tables, tables_of_content
 from trueness.variation import Variation
 
 if TYPE_CHECKING:

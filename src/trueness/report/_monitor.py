@@ -18,7 +18,7 @@ from trueness.report._numbers import html_p_sentence, number
 
 if TYPE_CHECKING:
     from trueness.monitoring import Alarm, Monitor
-    from trueness.table import AnyRankTable
+    from trueness.old_table import AnyRankTable
 
 STATE_ID = "trueness-monitor"
 MOST_STATE = 20_000_000

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from trueness.bins import EqualWidth
-from trueness.table import AnyRankTable
+from trueness.old_table import AnyRankTable
 
 if TYPE_CHECKING:
     from trueness.assessment import Assessment, Comparison, EventAssessment

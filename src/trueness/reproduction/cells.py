@@ -19,10 +19,10 @@ import numpy as np
 from trueness._arrays import FloatArray
 from trueness._threads import in_threads
 from trueness.bins import Edges, EqualMass, EqualWidth
+from trueness.old_table import CalibrationTable, TableSpec
 from trueness.reproduction.scenarios import Cell
 from trueness.rows import Rows
 from trueness.simulate import STREAM_ROWS, Streams, calibrated_streams
-from trueness.table import CalibrationTable, TableSpec
 from trueness.tabulation import tabulate_rows, variations_of
 from trueness.variation import variations
 

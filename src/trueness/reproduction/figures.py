@@ -10,12 +10,12 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from trueness._arrays import FloatArray
+from trueness.old_table import CalibrationTable
 from trueness.reproduction.cells import BINNINGS, CellTables
 from trueness.reproduction.metric_values import FURTHER_METRICS, PAPER_METRICS
 from trueness.reproduction.results import TheoryCheck
 from trueness.reproduction.scenarios import Cell, Scenario
 from trueness.reproduction.twins import CALIBRATED, TWIN_METRICS, twins_for
-from trueness.table import CalibrationTable
 
 if TYPE_CHECKING:
     from trueness.plots.paper import Panel, PaperReliability, Ratios

@@ -6,12 +6,13 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 from functools import partial
 
-from trueness.metrics import (
+from trueness.old_metrics import (
     expected_calibration_error,
     ranked_calibration_error,
     uncertainty_calibration_error,
     variation_calibration_error,
 )
+from trueness.old_table import CalibrationTable
 from trueness.reproduction.cells import BINNINGS
 from trueness.reproduction.scenarios import PAPER_SCENARIOS, Scenario
 from trueness.reproduction.theory import (
@@ -24,7 +25,6 @@ from trueness.reproduction.theory import (
     uncertainty_limit,
     variation_limit,
 )
-from trueness.table import CalibrationTable
 from trueness.variation import variations
 
 

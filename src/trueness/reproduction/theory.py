@@ -17,11 +17,11 @@ import numpy as np
 
 from trueness._arrays import FloatArray
 from trueness._threads import in_threads
+from trueness.old_table import TableSpec
 from trueness.reproduction.cells import BINNINGS, fit_pilots, ordered_predictions, table_specs
 from trueness.reproduction.scenarios import PAPER_SCENARIOS, Scenario
 from trueness.rows import sum_tolerance
 from trueness.simulate import calibrated_streams
-from trueness.table import TableSpec
 from trueness.variation import Variation, as_variation, variations
 
 POPULATION_VALUES, MOST_POPULATION_ROWS = 2**26, 2**22

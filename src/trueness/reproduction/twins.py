@@ -13,12 +13,12 @@ from typing import NamedTuple
 from trueness._arrays import FloatArray
 from trueness._threads import in_threads
 from trueness.bins import EqualWidth
+from trueness.old_table import CalibrationTable, TableSpec
 from trueness.reproduction.cells import N_BINS, PAPER_MEASURES, Tick, tables_of
 from trueness.reproduction.metric_values import FURTHER_METRICS, PAPER_METRICS
 from trueness.reproduction.scenarios import Cell
 from trueness.rows import Rows
 from trueness.simulate import calibrated_streams, flatten_tail, sharpen, swap_ranks
-from trueness.table import CalibrationTable, TableSpec
 from trueness.variation import variations
 
 TWIN_METRICS = (*PAPER_METRICS, *(metric for metric in FURTHER_METRICS if metric.name.startswith("rce")))

@@ -5,12 +5,12 @@ from __future__ import annotations
 from typing import Any
 
 from trueness.bins import Bins, as_bins
+from trueness.old_table import CalibrationTable, OptionSpec, OptionTables, TableSpec
 from trueness.ranking import DEFAULT_TIES, ties_for
 from trueness.rows import OptionRows, Rows, option_rows_of
 from trueness.rows.images import pixels_of
 from trueness.rows.lists import rectangular
 from trueness.rows.option_rows import refuse_soft_options
-from trueness.table import CalibrationTable, OptionSpec, OptionTables, TableSpec
 from trueness.tabulation.events import tabulate_events
 from trueness.tabulation.options import AnyRows, edges_for, tabulate_groups, tabulate_rows, variations_of
 from trueness.tabulation.running_sums import RunningSums

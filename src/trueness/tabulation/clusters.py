@@ -15,12 +15,12 @@ import numpy as np
 from trueness._arrays import IntArray
 from trueness._progress import Progress
 from trueness._threads import Span
+from trueness.old_table import AnySpec, AnyTable, OptionSpec, OptionTables, SingleSpec, SingleTable, table_of
+from trueness.old_table.cluster_sums import ClusterSums, has_units, spec_of_units
+from trueness.old_table.clusters import Clusters, ClusterTables
+from trueness.old_table.tables import Tables
 from trueness.rows import OptionRows, Rows, refuse_bad_rows
 from trueness.rows.clusters import ClustersOfRows
-from trueness.table import AnySpec, AnyTable, OptionSpec, OptionTables, SingleSpec, SingleTable, table_of
-from trueness.table.cluster_sums import ClusterSums, has_units, spec_of_units
-from trueness.table.clusters import Clusters, ClusterTables
-from trueness.table.tables import Tables
 from trueness.tabulation import portable, portable_units
 from trueness.tabulation.compiled import units
 from trueness.tabulation.compiled.dealing import Dealer

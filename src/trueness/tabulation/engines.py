@@ -11,8 +11,8 @@ from types import ModuleType
 
 from trueness._arguments import require_choice, whole_number
 from trueness._threads import available_cores
+from trueness.old_table import TOP_LABEL, EventSpec
 from trueness.refusals import InvalidValueError
-from trueness.table import TOP_LABEL, EventSpec
 from trueness.tabulation import compiled, portable
 from trueness.tabulation.compiled.library import load
 from trueness.variation import Variation, variations

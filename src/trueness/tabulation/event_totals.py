@@ -14,15 +14,8 @@ from numpy.typing import NDArray
 from trueness._arrays import FloatArray, IntArray
 from trueness._row_arithmetic import LOG_UNITS, UNIT, log2_of_positive, units
 from trueness._scratch import Scratch
-from trueness.ranking import (
-    count_above_and_tied,
-    count_above_and_tied_by_scores,
-    lower_tied_classes,
-    ordered_rows,
-)
-from trueness.rows import Rows, row_sums
-from trueness.table.event_content import TOP_LABEL, EventSpec, EventSums
-from trueness.table.exact_sums import (
+from trueness.old_table.event_content import TOP_LABEL, EventSpec, EventSums
+from trueness.old_table.exact_sums import (
     LOG_SCORE_BITS,
     PROBABILITY_BITS,
     ExactSum,
@@ -30,6 +23,13 @@ from trueness.table.exact_sums import (
     add_fractions,
     carry,
 )
+from trueness.ranking import (
+    count_above_and_tied,
+    count_above_and_tied_by_scores,
+    lower_tied_classes,
+    ordered_rows,
+)
+from trueness.rows import Rows, row_sums
 from trueness.tabulation.soft_labels import share_spread, shares_by_rank, whole_units
 
 _HALF = PROBABILITY_BITS // 2

@@ -7,10 +7,10 @@ from typing import Any
 
 from trueness._arguments import require_choice
 from trueness.bins import ProbabilityGrid, class_grid, event_grid
+from trueness.old_table import AnySpec, Event, EventSpec, EventTable, event_index
 from trueness.ranking import TIES
 from trueness.refusals import InvalidValueError
 from trueness.rows import Rows
-from trueness.table import AnySpec, Event, EventSpec, EventTable, event_index
 from trueness.tabulation.passes import tabulate_rows
 
 MOST_ON_EVENT_GRID = 64

@@ -6,7 +6,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from trueness._row_arithmetic import UNIT
-from trueness.table.exact_sums import PROBABILITY_BITS, ExactSum
+from trueness.old_table.exact_sums import PROBABILITY_BITS, ExactSum
 
 
 class ExactColumn:

@@ -15,10 +15,10 @@ import numpy as np
 
 from trueness._arrays import FloatArray, IntArray
 from trueness.bins import Bins, Edges, EqualMass
+from trueness.old_table import AnySpec, AnyTable, CalibrationTable, OptionSpec, OptionTables, TableSpec
+from trueness.old_table.option_spec import range_over_options
 from trueness.refusals import Refusal
 from trueness.rows import OptionRows, Rows
-from trueness.table import AnySpec, AnyTable, CalibrationTable, OptionSpec, OptionTables, TableSpec
-from trueness.table.option_spec import range_over_options
 from trueness.tabulation import passes
 from trueness.variation import Variation
 

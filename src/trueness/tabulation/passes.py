@@ -12,8 +12,7 @@ import numpy as np
 from trueness._arrays import FloatArray, IntArray
 from trueness._threads import Span, in_threads
 from trueness.bins import Bins, Edges, EqualMass, measure_rows
-from trueness.rows import Rows, refuse_bad_rows
-from trueness.table import (
+from trueness.old_table import (
     CalibrationTable,
     EventSpec,
     SingleSpec,
@@ -22,6 +21,7 @@ from trueness.table import (
     empty_single_table,
     table_of,
 )
+from trueness.rows import Rows, refuse_bad_rows
 from trueness.tabulation import portable
 from trueness.tabulation.compiled import spans
 from trueness.tabulation.compiled.equal_mass import equal_mass_edges, measure

@@ -15,9 +15,9 @@ from numpy.typing import NDArray
 from trueness._arrays import FloatArray, IntArray
 from trueness._row_arithmetic import ONE_BITS, UNIT
 from trueness._scratch import Scratch
+from trueness.old_table import EventSpec, SingleSpec, Sums, TableSpec
+from trueness.old_table.exact_sums import LOG_SCORE_BITS, PROBABILITY_BITS, ExactSum, FloatSum, add_fractions
 from trueness.rows import Rows
-from trueness.table import EventSpec, SingleSpec, Sums, TableSpec
-from trueness.table.exact_sums import LOG_SCORE_BITS, PROBABILITY_BITS, ExactSum, FloatSum, add_fractions
 from trueness.tabulation.event_totals import EventDescriber, ExactEventTotals, WeightedEventTotals
 from trueness.tabulation.exact_column import ExactColumn
 from trueness.tabulation.row_statistics import BlockStatistics, Describer, shares

@@ -8,9 +8,9 @@ from typing import Any
 import numpy as np
 
 from trueness._arrays import IntArray
+from trueness.old_table import EventSpec, SingleSpec, TableSpec
+from trueness.old_table.cluster_sums import event_bin_starts, spec_of_units
 from trueness.rows import Rows
-from trueness.table import EventSpec, SingleSpec, TableSpec
-from trueness.table.cluster_sums import event_bin_starts, spec_of_units
 from trueness.tabulation.event_totals import EventDescriber, ExactEventTotals, WeightedEventTotals
 from trueness.tabulation.portable import Pass
 from trueness.tabulation.unit_sums import UnitSums

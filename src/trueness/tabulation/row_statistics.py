@@ -30,6 +30,7 @@ from trueness._row_arithmetic import (
     variance_units,
 )
 from trueness._scratch import Scratch
+from trueness.old_table import TableSpec
 from trueness.ranking import (
     count_above_and_tied,
     count_above_and_tied_by_scores,
@@ -38,7 +39,6 @@ from trueness.ranking import (
     underflowed_log_p,
 )
 from trueness.rows import Rows, row_sums
-from trueness.table import TableSpec
 from trueness.tabulation.soft_labels import (
     SoftBlock,
     mean_share_units,

@@ -10,8 +10,8 @@ import numpy as np
 
 from trueness._arrays import IntArray
 from trueness._threads import Span, in_threads
+from trueness.old_table import SingleSpec
 from trueness.rows import RowCode, Rows, count_codes, row_codes
-from trueness.table import SingleSpec
 from trueness.tabulation.passes import engine_for
 
 

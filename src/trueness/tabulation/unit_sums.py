@@ -7,9 +7,9 @@ from typing import Any
 
 import numpy as np
 
-from trueness.table import EventSums, Sums, TableSpec
-from trueness.table.cluster_sums import AnyCellSums, CellSums, EventCellSums
-from trueness.table.exact_sums import ExactSum, FloatSum
+from trueness.old_table import EventSums, Sums, TableSpec
+from trueness.old_table.cluster_sums import AnyCellSums, CellSums, EventCellSums
+from trueness.old_table.exact_sums import ExactSum, FloatSum
 
 
 @dataclass(frozen=True, slots=True)

@@ -12,10 +12,10 @@ from trueness.inference.events.clusters import clustered_events
 from trueness.inference.events.cox import cox_fit
 from trueness.inference.events.of_table import event_cells
 from trueness.inference.events.replicates import GapNoise, bootstrap_events
+from trueness.old_table.plan import TablePlan
+from trueness.old_table.tables import Tables
 from trueness.rows import Rows
 from trueness.rows.clusters import clusters_of_rows
-from trueness.table.plan import TablePlan
-from trueness.table.tables import Tables
 from trueness.tabulation.clusters import tabulate_clusters
 
 

@@ -15,8 +15,8 @@ import numpy as np
 from trueness._arrays import FloatArray, IntArray
 from trueness.inference.events.cells import EventCells
 from trueness.inference.events.tilt import clipped, log_odds
-from trueness.table.cluster_sums import ClusterSums, EventCellSums
-from trueness.table.event_content import EventSpec
+from trueness.old_table.cluster_sums import ClusterSums, EventCellSums
+from trueness.old_table.event_content import EventSpec
 
 
 @dataclass(frozen=True, slots=True)

@@ -11,8 +11,8 @@ from trueness._arrays import IntArray
 from trueness.bins import Bins, Edges, EqualMass, ProbabilityGrid, as_bins
 from trueness.inference.events.cells import EventCells
 from trueness.inference.events.event_statistics import EventTotals
-from trueness.table import EventTable
-from trueness.table.label_worth import event_row_worth
+from trueness.old_table import EventTable
+from trueness.old_table.label_worth import event_row_worth
 
 
 def event_cells(table: EventTable) -> list[EventCells]:

@@ -21,9 +21,9 @@ from trueness.inference.events.of_table import event_cells
 from trueness.inference.normal import folded_mean
 from trueness.inference.products import in_tiles
 from trueness.inference.replicates import on_grid
-from trueness.table import EventTable
-from trueness.table.cluster_sums import ClusterSums, EventCellSums, event_bins_grid
-from trueness.table.event_content import EventSpec
+from trueness.old_table import EventTable
+from trueness.old_table.cluster_sums import ClusterSums, EventCellSums, event_bins_grid
+from trueness.old_table.event_content import EventSpec
 
 _STEPS = 65
 """Points at which the mean of an L1 error under noise is computed, between which it is interpolated."""

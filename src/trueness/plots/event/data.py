@@ -16,9 +16,9 @@ from trueness.inference.events.cells import EventCells
 from trueness.inference.events.in_the_large import frequency_sd
 from trueness.inference.events.of_table import event_bins, event_cells
 from trueness.inference.normal import normal_quantile
+from trueness.old_table import EventTable
+from trueness.old_table.table_text import FEW_ROWS
 from trueness.plots.event.axis import ProbabilityAxis
-from trueness.table import EventTable
-from trueness.table.table_text import FEW_ROWS
 
 if TYPE_CHECKING:
     from trueness.assessment import EventAssessment

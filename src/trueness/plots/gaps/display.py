@@ -7,13 +7,13 @@ from typing import TYPE_CHECKING, Any, Self
 
 from trueness._random import Seed
 from trueness.bins import Bins
+from trueness.old_table import AnyRankTable
 from trueness.plots._display import Display, draw_band, draw_bin_points, light_grid
 from trueness.plots._layers import Layer
 from trueness.plots._legend import place_legend
 from trueness.plots.gaps.data import Y_LABEL, Gaps, gaps_of
 from trueness.plots.style import INK, QUIET
 from trueness.plots.table_estimates import Drawable, TableEstimates
-from trueness.table import AnyRankTable
 from trueness.tabulation import tabulate
 from trueness.variation import Variation
 

@@ -7,12 +7,12 @@ from typing import TYPE_CHECKING, Any, Self
 import numpy as np
 
 from trueness.bins import Bins
+from trueness.old_table import AnyRankTable
 from trueness.plots._display import MapDisplay
 from trueness.plots._rank_groups import X_LABEL, gap_text
 from trueness.plots.rank_map.data import LARGEST_GAP, RankMap, rank_map_of
 from trueness.plots.style import INK, OBSERVED, PAPER, PREDICTED, QUIET
 from trueness.plots.table_estimates import Drawable, TableEstimates
-from trueness.table import AnyRankTable
 from trueness.tabulation import tabulate
 from trueness.variation import Variation
 

@@ -9,6 +9,7 @@ import numpy as np
 
 from trueness._random import Seed
 from trueness.bins import Bins
+from trueness.old_table import AnyRankTable
 from trueness.plots._display import Display, light_grid
 from trueness.plots._layers import Layer
 from trueness.plots._legend import place_legend
@@ -16,7 +17,6 @@ from trueness.plots._rank_groups import X_LABEL
 from trueness.plots.ranks.data import MOST_BARS, Ranks, ranks_of
 from trueness.plots.style import BAND, PREDICTED
 from trueness.plots.table_estimates import Drawable, TableEstimates
-from trueness.table import AnyRankTable
 from trueness.tabulation import tabulate
 from trueness.variation import Variation
 

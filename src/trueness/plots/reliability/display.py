@@ -10,6 +10,7 @@ import numpy as np
 from trueness._arrays import FloatArray
 from trueness._random import Seed
 from trueness.bins import Bins
+from trueness.old_table import AnyRankTable
 from trueness.plots._display import Display, draw_band, draw_bin_points, light_grid
 from trueness.plots._layers import Layer
 from trueness.plots._legend import place_legend
@@ -18,7 +19,6 @@ from trueness.plots._strip import draw_histogram, draw_strip
 from trueness.plots.reliability.data import Reliability, histogram_bars, reliability_of
 from trueness.plots.style import INK, PREDICTED
 from trueness.plots.table_estimates import Drawable, TableEstimates
-from trueness.table import AnyRankTable
 from trueness.tabulation import tabulate
 from trueness.variation import Variation
 

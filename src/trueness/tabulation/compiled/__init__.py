@@ -16,11 +16,11 @@ from trueness._row_arithmetic import (
     underflowed_score_units,
 )
 from trueness._scratch import Scratch
+from trueness.old_table import EventSpec, SingleSpec, Sums, TableSpec
+from trueness.old_table.exact_sums import LOG_SCORE_BITS, PROBABILITY_BITS, ExactSum, carry
 from trueness.ranking import underflowed_log_p
 from trueness.refusals import Refusal
 from trueness.rows import Rows, refuse_bad_rows
-from trueness.table import EventSpec, SingleSpec, Sums, TableSpec
-from trueness.table.exact_sums import LOG_SCORE_BITS, PROBABILITY_BITS, ExactSum, carry
 from trueness.tabulation.compiled.event_cells import EventCells
 from trueness.tabulation.compiled.layout import Layout, layout_for
 from trueness.tabulation.compiled.library import (

@@ -8,8 +8,8 @@ import numpy as np
 
 from trueness._arrays import IntArray
 from trueness.bins import ProbabilityGrid, class_grid, event_grid
-from trueness.table import TOP_LABEL, EventSpec, EventSums
-from trueness.table.exact_sums import LOG_SCORE_BITS, PROBABILITY_BITS, ExactSum
+from trueness.old_table import TOP_LABEL, EventSpec, EventSums
+from trueness.old_table.exact_sums import LOG_SCORE_BITS, PROBABILITY_BITS, ExactSum
 from trueness.tabulation.compiled.library import (
     CLASS_GRID,
     EVENT_GRID,

@@ -8,9 +8,9 @@ from functools import lru_cache
 from itertools import accumulate
 
 from trueness._row_arithmetic import bits_to_classes
+from trueness.old_table import TableSpec
+from trueness.old_table.content import DETAILS
 from trueness.rows import Form
-from trueness.table import TableSpec
-from trueness.table.content import DETAILS
 from trueness.tabulation.compiled.library import MEASURES, N_SCORES, Job, total_sizes
 from trueness.tabulation.compiled.search import Search
 

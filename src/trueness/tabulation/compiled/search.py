@@ -7,7 +7,7 @@ from collections.abc import Sequence
 import numpy as np
 
 from trueness._arrays import FloatArray, IntArray
-from trueness.table import TableSpec
+from trueness.old_table import TableSpec
 from trueness.tabulation.compiled.library import FEW_EDGES, GUESSES, Job, address
 
 

@@ -18,11 +18,11 @@ from numpy.typing import NDArray
 from trueness._arrays import IntArray
 from trueness._scratch import Scratch
 from trueness._threads import Span, in_threads
+from trueness.old_table import EventSpec, EventSums, SingleSpec, TableSpec
+from trueness.old_table.cluster_sums import CellSums, EventCellSums, event_bin_starts
+from trueness.old_table.exact_sums import LOG_SCORE_BITS, PROBABILITY_BITS, ExactSum
 from trueness.refusals import Refusal
 from trueness.rows import Rows, refuse_bad_rows
-from trueness.table import EventSpec, EventSums, SingleSpec, TableSpec
-from trueness.table.cluster_sums import CellSums, EventCellSums, event_bin_starts
-from trueness.table.exact_sums import LOG_SCORE_BITS, PROBABILITY_BITS, ExactSum
 from trueness.tabulation.compiled import SCORE_BITS, SHARED_VALUES, _Parts, _Totals, _totals_for
 from trueness.tabulation.compiled.dealing import Chunk, Dealer, Runs
 from trueness.tabulation.compiled.event_cells import MOMENTS, EventCells

@@ -12,10 +12,10 @@ from numpy.typing import NDArray
 
 from trueness._arrays import FloatArray, IntArray
 from trueness.bins import Bins, ProbabilityGrid, as_bins
+from trueness.old_table import event_file
+from trueness.old_table.event_content import Event, EventSpec, EventSums
+from trueness.old_table.exact_sums import ExactSum
 from trueness.refusals import InvalidTypeError, InvalidValueError
-from trueness.table import event_file
-from trueness.table.event_content import Event, EventSpec, EventSums
-from trueness.table.exact_sums import ExactSum
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -194,14 +194,14 @@ class EventTable:
 
     def save(self, path: str | os.PathLike[str]) -> None:
         """Write the table as versioned JSON, atomically."""
-        from trueness.table import file as table_file
+        from trueness.old_table import file as table_file
 
         table_file.write([self.to_dict()], path)
 
     @classmethod
     def load(cls, path: str | os.PathLike[str]) -> EventTable:
         """The (first) event table of a file."""
-        from trueness.table.tables import load_tables
+        from trueness.old_table.tables import load_tables
 
         for table in load_tables(path):
             if isinstance(table, EventTable):

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 from trueness._printing import plural
 
 if TYPE_CHECKING:
-    from trueness.table.option_tables import OptionTables
+    from trueness.old_table.option_tables import OptionTables
 
 MOST_LISTED = 8
 """Numbers of options that a line lists."""

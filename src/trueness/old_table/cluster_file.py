@@ -9,10 +9,9 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from trueness.rows.clusters import Identities, identity
-from trueness.table import event_file
-from trueness.table import file as table_file
-from trueness.table.cluster_sums import (
+from trueness.old_table import event_file
+from trueness.old_table import file as table_file
+from trueness.old_table.cluster_sums import (
     AnyCellSums,
     CellSums,
     ClusterSums,
@@ -20,11 +19,12 @@ from trueness.table.cluster_sums import (
     n_bins_of,
     zero_cells,
 )
-from trueness.table.clusters import Clusters, ClusterTables
-from trueness.table.consistency import is_int, require
-from trueness.table.content import TableSpec
-from trueness.table.event_content import EventSpec
-from trueness.table.json_numbers import decode_sum, encode_numbers, encode_sum, indices
+from trueness.old_table.clusters import Clusters, ClusterTables
+from trueness.old_table.consistency import is_int, require
+from trueness.old_table.content import TableSpec
+from trueness.old_table.event_content import EventSpec
+from trueness.old_table.json_numbers import decode_sum, encode_numbers, encode_sum, indices
+from trueness.rows.clusters import Identities, identity
 
 if TYPE_CHECKING:
     from trueness.variation import Variation
@@ -42,7 +42,7 @@ def warn_of_clusters(parts: Iterable[Any], path: str | os.PathLike[str]) -> None
     if any(map(is_of_clusters, parts)):
         warnings.warn(
             f"{os.fsdecode(path)} holds clusters, and a CalibrationTable has none: its p-values and intervals count "
-            "rows as independent; read the file with trueness.table.Tables.load",
+            "rows as independent; read the file with trueness.old_table.Tables.load",
             stacklevel=4,
         )
 

@@ -10,18 +10,18 @@ from operator import add
 from typing import Any, Self, TypeAlias
 
 from trueness.bins import Bins, as_bins, confidence_bins_for, group_starts
+from trueness.old_table import cluster_file, event_file
+from trueness.old_table import file as table_file
+from trueness.old_table.calibration_table import CalibrationTable
+from trueness.old_table.cluster_sums import ClusterSums, has_units, spec_of_units
+from trueness.old_table.clusters import ClusterTables
+from trueness.old_table.content import TableSpec
+from trueness.old_table.event_content import EventSpec
+from trueness.old_table.event_table import EventTable
+from trueness.old_table.option_spec import OptionSpec
+from trueness.old_table.option_tables import AnyRankTable, OptionTables, option_tables
+from trueness.old_table.same_rows import require_as_many_rows, require_same_rows
 from trueness.refusals import InvalidValueError
-from trueness.table import cluster_file, event_file
-from trueness.table import file as table_file
-from trueness.table.calibration_table import CalibrationTable
-from trueness.table.cluster_sums import ClusterSums, has_units, spec_of_units
-from trueness.table.clusters import ClusterTables
-from trueness.table.content import TableSpec
-from trueness.table.event_content import EventSpec
-from trueness.table.event_table import EventTable
-from trueness.table.option_spec import OptionSpec
-from trueness.table.option_tables import AnyRankTable, OptionTables, option_tables
-from trueness.table.same_rows import require_as_many_rows, require_same_rows
 from trueness.variation import Variation
 
 SingleSpec: TypeAlias = TableSpec | EventSpec

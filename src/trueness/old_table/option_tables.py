@@ -18,14 +18,14 @@ from numpy.typing import NDArray
 
 from trueness._arrays import FloatArray, IntArray
 from trueness.bins import Bins, Edges, as_bins, group_starts
+from trueness.old_table import file as table_file
+from trueness.old_table.calibration_table import CalibrationTable, require_table
+from trueness.old_table.consistency import require
+from trueness.old_table.option_spec import OptionSpec, require_same_spec
+from trueness.old_table.option_sums import mean_by_rows, padded_sums, same_rows
+from trueness.old_table.option_text import text_of_options
+from trueness.old_table.score_sums import ScoreSums
 from trueness.refusals import InvalidTypeError, InvalidValueError
-from trueness.table import file as table_file
-from trueness.table.calibration_table import CalibrationTable, require_table
-from trueness.table.consistency import require
-from trueness.table.option_spec import OptionSpec, require_same_spec
-from trueness.table.option_sums import mean_by_rows, padded_sums, same_rows
-from trueness.table.option_text import text_of_options
-from trueness.table.score_sums import ScoreSums
 from trueness.variation import Variation
 
 

@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
+from trueness.old_table.event_table import EventTable
+from trueness.old_table.option_tables import AnyRankTable
 from trueness.refusals import InvalidValueError
-from trueness.table.event_table import EventTable
-from trueness.table.option_tables import AnyRankTable
 
 
 def require_as_many_rows(table: AnyRankTable, events: EventTable) -> None:

@@ -17,20 +17,20 @@ from trueness._arrays import IntArray
 from trueness._atomic_write import write_text
 from trueness._version import __version__
 from trueness.bins import Edges, EqualWidth
-from trueness.ranking import TIES
-from trueness.refusals import InvalidTypeError, InvalidValueError, Refusal, quote
-from trueness.table import packed_numbers
-from trueness.table.consistency import damaged_table_error, is_int, narrowest, require, require_consistent
-from trueness.table.content import Sums, TableSpec, is_by_bin
-from trueness.table.exact_sums import ZERO_IF_ABSENT
-from trueness.table.json_numbers import (
+from trueness.old_table import packed_numbers
+from trueness.old_table.consistency import damaged_table_error, is_int, narrowest, require, require_consistent
+from trueness.old_table.content import Sums, TableSpec, is_by_bin
+from trueness.old_table.exact_sums import ZERO_IF_ABSENT
+from trueness.old_table.json_numbers import (
     decode_sum,
     encode_numbers,
     encode_sum,
     indices,
     is_number,
 )
-from trueness.table.sparse_sums import decode_kept, kept
+from trueness.old_table.sparse_sums import decode_kept, kept
+from trueness.ranking import TIES
+from trueness.refusals import InvalidTypeError, InvalidValueError, Refusal, quote
 from trueness.variation import Variation, as_variation
 
 T = TypeVar("T")

@@ -22,8 +22,8 @@ from trueness.event_metrics import (
     hle_calibration_error,
     top_label_event,
 )
+from trueness.old_table import AnyRankTable, OptionTables, require_rank_table
 from trueness.refusals import InvalidValueError
-from trueness.table import AnyRankTable, OptionTables, require_rank_table
 from trueness.variation import CONFIDENCE, ENTROPY, Variation
 
 __all__ = [

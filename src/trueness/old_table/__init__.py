@@ -1,14 +1,21 @@
 """Tables of sums, what they are sums of, and their file."""
 
-from trueness.table.calibration_table import CalibrationTable, require_table
-from trueness.table.content import Sums, TableSpec
-from trueness.table.event_content import TOP_LABEL, Event, EventSpec, EventSums, event_from_text, event_index
-from trueness.table.event_table import EventTable, require_table_by_class, stack_events
-from trueness.table.option_spec import OptionSpec
-from trueness.table.option_tables import AnyRankTable, OptionTables, option_tables, require_rank_table
-from trueness.table.plan import TablePlan
-from trueness.table.score_sums import ScoreSums
-from trueness.table.tables import (
+from trueness.old_table.calibration_table import CalibrationTable, require_table
+from trueness.old_table.content import Sums, TableSpec
+from trueness.old_table.event_content import (
+    TOP_LABEL,
+    Event,
+    EventSpec,
+    EventSums,
+    event_from_text,
+    event_index,
+)
+from trueness.old_table.event_table import EventTable, require_table_by_class, stack_events
+from trueness.old_table.option_spec import OptionSpec
+from trueness.old_table.option_tables import AnyRankTable, OptionTables, option_tables, require_rank_table
+from trueness.old_table.plan import TablePlan
+from trueness.old_table.score_sums import ScoreSums
+from trueness.old_table.tables import (
     AnySpec,
     AnyTable,
     GroupedTables,

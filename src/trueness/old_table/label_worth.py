@@ -12,9 +12,9 @@ import math
 import numpy as np
 
 from trueness._arrays import FloatArray
-from trueness.table.content import Sums
-from trueness.table.event_content import EventSums
-from trueness.table.exact_sums import ExactSum
+from trueness.old_table.content import Sums
+from trueness.old_table.event_content import EventSums
+from trueness.old_table.exact_sums import ExactSum
 
 MOST_WORTH = 1e6
 """Soft labels that equal the predictions have no noise at all."""

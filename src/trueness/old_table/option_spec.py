@@ -6,8 +6,8 @@ from dataclasses import dataclass
 from typing import ClassVar
 
 from trueness.bins import Edges
+from trueness.old_table.content import TableSpec
 from trueness.refusals import InvalidValueError
-from trueness.table.content import TableSpec
 from trueness.variation import CONFIDENCE, ENTROPY, Variation
 
 _CHECKED = (2, 3, 10, 1000)

@@ -9,8 +9,7 @@ import numpy as np
 
 from trueness._arrays import FloatArray, IntArray
 from trueness.bins import Edges
-from trueness.refusals import InvalidValueError
-from trueness.table.exact_sums import (
+from trueness.old_table.exact_sums import (
     LOG_SCORE_BITS,
     PROBABILITY_BITS,
     ExactSum,
@@ -20,6 +19,7 @@ from trueness.table.exact_sums import (
     make_read_only,
     reduce_to_fields,
 )
+from trueness.refusals import InvalidValueError
 from trueness.variation import CONFIDENCE, ENTROPY, Variation
 
 DETAILS = ("scores", "ranks", "first")

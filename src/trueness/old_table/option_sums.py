@@ -10,9 +10,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from trueness._arrays import FloatArray
-from trueness.table.calibration_table import CalibrationTable
-from trueness.table.content import BY_PREDICTED_CLASS, Sums
-from trueness.table.exact_sums import ExactSum, FloatSum
+from trueness.old_table.calibration_table import CalibrationTable
+from trueness.old_table.content import BY_PREDICTED_CLASS, Sums
+from trueness.old_table.exact_sums import ExactSum, FloatSum
 
 _BY_RANK = frozenset({"ordered", "rank"})
 

@@ -16,14 +16,14 @@ from numpy.typing import NDArray
 
 from trueness._arrays import FloatArray, IntArray, ratio_or
 from trueness.bins import Bins, Edges, as_bins, group_starts
+from trueness.old_table import cluster_file
+from trueness.old_table import file as table_file
+from trueness.old_table.content import Sums, TableSpec
+from trueness.old_table.exact_sums import ExactSum, Sum
+from trueness.old_table.label_worth import row_worth, squared_distance
+from trueness.old_table.score_sums import ScoreSums
+from trueness.old_table.table_text import text_of
 from trueness.refusals import InvalidTypeError, InvalidValueError
-from trueness.table import cluster_file
-from trueness.table import file as table_file
-from trueness.table.content import Sums, TableSpec
-from trueness.table.exact_sums import ExactSum, Sum
-from trueness.table.label_worth import row_worth, squared_distance
-from trueness.table.score_sums import ScoreSums
-from trueness.table.table_text import text_of
 from trueness.variation import Variation
 
 
@@ -31,7 +31,7 @@ from trueness.variation import Variation
 class CalibrationTable:
     """Per bin: a count, the summed ordered probabilities, the counts of the true class's rank, and the summed V.
 
-    Made by `tabulate`, merged by `+` or `sum`, read by the functions of `trueness.metrics`.
+    Made by `tabulate`, merged by `+` or `sum`, read by the functions of `trueness.old_metrics`.
 
     >>> import trueness as tn
     >>> monday = tn.tabulate([0, 1, 0], [[0.9, 0.1], [0.4, 0.6], [0.3, 0.7]])

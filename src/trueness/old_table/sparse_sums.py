@@ -7,8 +7,8 @@ from typing import Any
 import numpy as np
 
 from trueness._arrays import IntArray
-from trueness.table.exact_sums import ExactSum, FloatSum
-from trueness.table.json_numbers import decode_sum
+from trueness.old_table.exact_sums import ExactSum, FloatSum
+from trueness.old_table.json_numbers import decode_sum
 
 
 def kept(value: Any, at: tuple[IntArray, ...]) -> Any:

@@ -8,9 +8,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from trueness._arrays import FloatArray, IntArray
-from trueness.table.consistency import damaged_table_error, is_int, require
-from trueness.table.exact_sums import ExactSum, FloatSum
-from trueness.table.packed_numbers import MOST, is_packed_size, pack, unpack, unpack_at_most
+from trueness.old_table.consistency import damaged_table_error, is_int, require
+from trueness.old_table.exact_sums import ExactSum, FloatSum
+from trueness.old_table.packed_numbers import MOST, is_packed_size, pack, unpack, unpack_at_most
 
 LARGEST = 2**62
 """Whole numbers are smaller, so that the sum of two fits in an int64."""

@@ -7,11 +7,11 @@ from dataclasses import dataclass, replace
 
 from trueness._arguments import boolean
 from trueness.bins import Bins, Edges, EqualMass, as_bins, confidence_bins_for, event_grid
+from trueness.old_table.content import TableSpec
+from trueness.old_table.event_content import EventSpec, event_from_text
+from trueness.old_table.option_spec import OptionSpec, range_over_options
 from trueness.ranking import DEFAULT_TIES, ties_for
 from trueness.refusals import InvalidValueError
-from trueness.table.content import TableSpec
-from trueness.table.event_content import EventSpec, event_from_text
-from trueness.table.option_spec import OptionSpec, range_over_options
 from trueness.variation import CONFIDENCE, Variation, as_variation
 
 EdgesOf = Callable[[Variation, Bins], Edges]

@@ -9,12 +9,12 @@ from typing import Any
 import numpy as np
 
 from trueness._arrays import IntArray
+from trueness.old_table.cluster_sums import ClusterSums, bytes_of_unit, has_units, spec_of_units
+from trueness.old_table.content import TableSpec
+from trueness.old_table.event_content import EventSpec
+from trueness.old_table.exact_sums import make_read_only, reduce_to_fields
 from trueness.refusals import InvalidValueError
 from trueness.rows.clusters import ClustersOfRows, Identities, row_identities
-from trueness.table.cluster_sums import ClusterSums, bytes_of_unit, has_units, spec_of_units
-from trueness.table.content import TableSpec
-from trueness.table.event_content import EventSpec
-from trueness.table.exact_sums import make_read_only, reduce_to_fields
 
 MAX_UNITS = 4096
 """Up to so many clusters are kept apart."""
@@ -258,7 +258,7 @@ class ClusterTables:
 
     def to_dict(self) -> dict[str, Any]:
         """Everything as plain numbers, lists and strings, exact."""
-        from trueness.table import cluster_file
+        from trueness.old_table import cluster_file
 
         return cluster_file.encode(self)
 

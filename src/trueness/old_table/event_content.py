@@ -10,8 +10,7 @@ import numpy as np
 
 from trueness._arrays import FloatArray, IntArray
 from trueness.bins import ProbabilityGrid, class_grid, event_grid
-from trueness.refusals import InvalidValueError
-from trueness.table.exact_sums import (
+from trueness.old_table.exact_sums import (
     LOG_SCORE_BITS,
     PROBABILITY_BITS,
     ExactSum,
@@ -22,6 +21,7 @@ from trueness.table.exact_sums import (
     make_read_only,
     reduce_to_fields,
 )
+from trueness.refusals import InvalidValueError
 
 Event: TypeAlias = int | str
 """A class by its index, `TOP_LABEL`, or the name of a probability that is not that of a class."""

@@ -8,11 +8,11 @@ from typing import Any
 import numpy as np
 
 from trueness.bins import Edges
+from trueness.old_table.content import Sums, TableSpec
+from trueness.old_table.exact_sums import ExactSum, Sum
 from trueness.ranking import LEAST_LOG
 from trueness.refusals import InvalidValueError
 from trueness.rows import sum_tolerance
-from trueness.table.content import Sums, TableSpec
-from trueness.table.exact_sums import ExactSum, Sum
 
 COARSEST_EPS = 2.0**-7
 """That of bfloat16, the coarsest dtype that is read: the sum of a row may miss 1 by as much."""

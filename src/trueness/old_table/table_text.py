@@ -9,7 +9,7 @@ import numpy as np
 from trueness._printing import plural
 
 if TYPE_CHECKING:
-    from trueness.table.calibration_table import CalibrationTable
+    from trueness.old_table.calibration_table import CalibrationTable
 
 FEW_ROWS = 10
 """With fewer rows than this, or than classes, the observed variation of a bin is biased downwards."""

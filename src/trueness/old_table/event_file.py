@@ -9,12 +9,12 @@ import numpy as np
 
 from trueness._arrays import IntArray
 from trueness.bins import ProbabilityGrid, class_grid, event_grid
+from trueness.old_table.consistency import COARSEST_EPS, damaged_table_error, is_int, require
+from trueness.old_table.event_content import Event, EventSpec, EventSums
+from trueness.old_table.exact_sums import PROBABILITY_BITS, ExactSum, FloatSum
+from trueness.old_table.json_numbers import decode_sum, encode_sum, indices, is_number
+from trueness.old_table.sparse_sums import decode_kept, kept
 from trueness.ranking import LEAST_LOG, TIES
-from trueness.table.consistency import COARSEST_EPS, damaged_table_error, is_int, require
-from trueness.table.event_content import Event, EventSpec, EventSums
-from trueness.table.exact_sums import PROBABILITY_BITS, ExactSum, FloatSum
-from trueness.table.json_numbers import decode_sum, encode_sum, indices, is_number
-from trueness.table.sparse_sums import decode_kept, kept
 
 MOST_CELLS = 2**28 // 32
 """As many as are made: a damaged file must not allocate more."""

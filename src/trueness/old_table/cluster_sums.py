@@ -12,9 +12,9 @@ from numpy.typing import NDArray
 
 from trueness._arrays import FloatArray, IntArray
 from trueness.bins import EqualWidth, ProbabilityGrid, class_grid
-from trueness.table.content import Sums, TableSpec
-from trueness.table.event_content import EventSpec, EventSums
-from trueness.table.exact_sums import (
+from trueness.old_table.content import Sums, TableSpec
+from trueness.old_table.event_content import EventSpec, EventSums
+from trueness.old_table.exact_sums import (
     LOG_SCORE_BITS,
     PROBABILITY_BITS,
     ExactSum,
