@@ -12,7 +12,7 @@ import numpy as np
 from measuring import Work, figure, machine, markdown, take_turns, thousands
 
 import trueness as tn
-from trueness.inference.null import NullBins, multinomial_frequencies, resample
+from trueness.old_inference.null import NullBins, multinomial_frequencies, resample
 
 RESULTS = Path(__file__).parent / "results" / "inference.md"
 RESAMPLES = 999

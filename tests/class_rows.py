@@ -5,9 +5,9 @@ from typing import NamedTuple
 import numpy as np
 from event_rows import cells_of
 
-from trueness.inference.classwise.assessment import assess_classes
-from trueness.inference.classwise.results import ClasswiseAssessment
-from trueness.inference.events.cells import EventCells
+from trueness.old_inference.classwise.assessment import assess_classes
+from trueness.old_inference.classwise.results import ClasswiseAssessment
+from trueness.old_inference.events.cells import EventCells
 
 _TAILS = [2.0**-j for j in (7, 8, 9, 10, 13, 17)]
 CLASS_GRID = sorted([k / 60 * (1 + 2**-22) for k in range(1, 60)] + _TAILS + [1 - t for t in _TAILS])

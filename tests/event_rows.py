@@ -5,8 +5,8 @@ from typing import Any
 
 import numpy as np
 
-from trueness.inference.events.cells import EventCells
-from trueness.inference.events.event_statistics import EventTotals
+from trueness.old_inference.events.cells import EventCells
+from trueness.old_inference.events.event_statistics import EventTotals
 
 T_PROBS = [
     (0.70, 0.20, 0.10),

@@ -15,7 +15,25 @@ from trueness._version import __version__
 
 if TYPE_CHECKING:
     from trueness import conventions, simplex, simulate
-    from trueness.assessment import (
+    from trueness.bins import Edges, EqualMass, EqualWidth
+    from trueness.decompositions import (
+        BrierDecomposition,
+        CorpDecomposition,
+        LogReliability,
+        SmoothError,
+        TemperatureFit,
+        TemperatureProfile,
+        brier_decomposition,
+        brier_test,
+        corp_decomposition,
+        log_reliability,
+        smece,
+        smooth_calibration_error,
+        temperature_profile,
+        temperature_step,
+    )
+    from trueness.monitoring import Monitor
+    from trueness.old_assessment import (
         AssessedModels,
         Assessment,
         BinSweep,
@@ -40,24 +58,6 @@ if TYPE_CHECKING:
         compare_tables,
         sweep_bins,
     )
-    from trueness.bins import Edges, EqualMass, EqualWidth
-    from trueness.decompositions import (
-        BrierDecomposition,
-        CorpDecomposition,
-        LogReliability,
-        SmoothError,
-        TemperatureFit,
-        TemperatureProfile,
-        brier_decomposition,
-        brier_test,
-        corp_decomposition,
-        log_reliability,
-        smece,
-        smooth_calibration_error,
-        temperature_profile,
-        temperature_step,
-    )
-    from trueness.monitoring import Monitor
     from trueness.old_metrics import (
         SignedParts,
         classwise_error,
@@ -178,7 +178,7 @@ __all__ = [
 ]
 
 _MODULES = {
-    "assessment": [
+    "old_assessment": [
         "AssessedModels",
         "Assessment",
         "BinSweep",

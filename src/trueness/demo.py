@@ -12,7 +12,7 @@ from typing import Any, NamedTuple
 import numpy as np
 import numpy.typing as npt
 
-from trueness.assessment import Comparison, compare
+from trueness.old_assessment import Comparison, compare
 from trueness.old_metrics import variation_gap
 from trueness.old_table import AnyRankTable
 from trueness.plots.reliability import reliability_of, reliability_text

@@ -18,7 +18,7 @@ from numpy.typing import NDArray
 from trueness._arguments import whole_number
 from trueness._arrays import FloatArray
 from trueness.bins import Bins, EqualMass, as_bins
-from trueness.inference.null import NullBins, mean_variation, multinomial_frequencies
+from trueness.old_inference.null import NullBins, mean_variation, multinomial_frequencies
 from trueness.old_table import CalibrationTable, TableSpec
 from trueness.ranking import ordered_blocks
 from trueness.rows import Rows

@@ -8,7 +8,7 @@ import pytest
 from torch_metrics import metric_of, own_rows, tensors, torch_only
 
 import trueness as tn
-from trueness.assessment.reported import estimates_of
+from trueness.old_assessment.reported import estimates_of
 
 SINGLE = {"DebiasedVariationCalibrationError": "vce", "NetGap": "net"}
 NAMES = [*SINGLE, "CalibrationMetric"]

@@ -12,8 +12,8 @@ import pytest
 from assessment_data import EF, SITE, Y_PROB, Y_TRUE, codes, combined
 
 import trueness as tn
-from trueness.assessment._estimation import resamples_for
-from trueness.assessment.text import flagged_first
+from trueness.old_assessment._estimation import resamples_for
+from trueness.old_assessment.text import flagged_first
 from trueness.old_table.tables import Tables
 from trueness.rows.groups import encode_names, names_of
 

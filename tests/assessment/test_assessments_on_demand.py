@@ -11,12 +11,12 @@ import numpy as np
 import pytest
 
 import trueness as tn
-from trueness.assessment import _assessments_on_demand
-from trueness.assessment._estimation import assessment_of, has_enough_resamples
-from trueness.assessment._sample import Sample, SampleWithResamples
-from trueness.assessment._settings import Settings
-from trueness.assessment.reported import REPORTED
-from trueness.inference.results import Debiased
+from trueness.old_assessment import _assessments_on_demand
+from trueness.old_assessment._estimation import assessment_of, has_enough_resamples
+from trueness.old_assessment._sample import Sample, SampleWithResamples
+from trueness.old_assessment._settings import Settings
+from trueness.old_assessment.reported import REPORTED
+from trueness.old_inference.results import Debiased
 
 N = 1200
 Y3, P3 = tn.simulate.calibrated(N, [1.0] * 3, rng=0)

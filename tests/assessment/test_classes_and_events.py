@@ -12,7 +12,7 @@ from event_rows import T_LABELS as T_Y
 from event_rows import T_PROBS as T_P
 
 import trueness as tn
-from trueness.assessment import EventAssessment, EventAssessments
+from trueness.old_assessment import EventAssessment, EventAssessments
 from trueness.old_table import Tables
 
 

@@ -8,7 +8,7 @@ import pytest
 from comparison_data import EF
 
 import trueness as tn
-from trueness.assessment import _contrasts
+from trueness.old_assessment import _contrasts
 
 
 def merged(truth: np.ndarray, rng: np.random.Generator) -> np.ndarray:

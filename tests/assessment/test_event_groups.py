@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 
 import trueness as tn
-from trueness.inference.corrections import benjamini_hochberg
+from trueness.old_inference.corrections import benjamini_hochberg
 from trueness.refusals import InvalidValueError
 from trueness.report import event_tables_in
 

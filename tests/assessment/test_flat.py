@@ -8,8 +8,8 @@ import numpy as np
 import pytest
 
 import trueness as tn
-from trueness.assessment import _flat
-from trueness.assessment.reported import REPORTED
+from trueness.old_assessment import _flat
+from trueness.old_assessment.reported import REPORTED
 
 STRICT = re.compile(r"[_a-zA-Z][_a-zA-Z0-9]*")
 """What Weights & Biases recommends for names of metrics, the strictest rule of the three trackers."""

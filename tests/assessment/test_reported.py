@@ -7,8 +7,8 @@ import pytest
 from assessment_data import RESULT, Y_PROB, Y_TRUE
 
 import trueness as tn
-from trueness.assessment import REPORTED
-from trueness.assessment.reported import headline_metrics
+from trueness.old_assessment import REPORTED
+from trueness.old_assessment.reported import headline_metrics
 
 MODELS = {"sharp": Y_PROB, "flat": tn.simulate.sharpen(Y_PROB, 0.5)}
 

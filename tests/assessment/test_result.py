@@ -7,7 +7,7 @@ import pytest
 from assessment_data import RESULT, SITE, Y_PROB, Y_TRUE
 
 import trueness as tn
-from trueness.assessment import REPORTED, text
+from trueness.old_assessment import REPORTED, text
 
 
 class TestAssessment:

@@ -9,7 +9,7 @@ import pytest
 from numpy.typing import NDArray
 
 import trueness as tn
-from trueness.assessment import GroupAssessment
+from trueness.old_assessment import GroupAssessment
 
 Rows = tuple[NDArray[np.int64], NDArray[np.float64]]
 
@@ -271,16 +271,16 @@ class TestOperatingCharacteristics:
 
 
 def event_error(event: NDArray[np.int64], stated: NDArray[np.float64], seed: int) -> object:
-    from trueness.inference.events.calibration_error import event_calibration_error
-    from trueness.inference.events.of_table import event_bins
+    from trueness.old_inference.events.calibration_error import event_calibration_error
+    from trueness.old_inference.events.of_table import event_bins
 
     (bins,) = event_bins(tn.tabulate_events(event, stated), 10)
     return event_calibration_error(bins, 0.95, [seed], 199)
 
 
 def gap_p_value(event: NDArray[np.int64], stated: NDArray[np.float64]) -> float:
-    from trueness.inference.events.in_the_large import gap_test
-    from trueness.inference.events.of_table import event_cells
+    from trueness.old_inference.events.in_the_large import gap_test
+    from trueness.old_inference.events.of_table import event_cells
 
     (cells,) = event_cells(tn.tabulate_events(event, stated))
     return gap_test(cells).p_value

@@ -9,7 +9,7 @@ from assessment_data import Y_PROB, Y_TRUE
 
 import trueness as tn
 from trueness.event_metrics import class_gap
-from trueness.inference.estimates import ResampledTable, variation_error
+from trueness.old_inference.estimates import ResampledTable, variation_error
 from trueness.refusals import InvalidValueError
 
 

@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 
 import trueness as tn
-from trueness.inference.replicates import bootstrap_table
+from trueness.old_inference.replicates import bootstrap_table
 from trueness.old_table.tables import Tables
 from trueness.refusals import InvalidTypeError, InvalidValueError
 
@@ -207,7 +207,7 @@ class TestCompareGroups:
         assert len(rest.assessments) == 6
 
     def test_too_many_pairs(self, monkeypatch: pytest.MonkeyPatch) -> None:
-        monkeypatch.setattr("trueness.assessment.unpaired.MOST_PAIRS", 2)
+        monkeypatch.setattr("trueness.old_assessment.unpaired.MOST_PAIRS", 2)
         result = tn.assess(*ROWS, groups=self.site, resamples=39)
         with pytest.raises(InvalidValueError, match=r"3 groups make 3 pairs, more than 2; .*'rest'"):
             result.compare_groups("each")

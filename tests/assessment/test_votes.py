@@ -9,8 +9,8 @@ import pytest
 from numpy.typing import NDArray
 
 import trueness as tn
-from trueness.assessment.votes import _reference, exchanged, held_out_vce
 from trueness.bins import EqualWidth
+from trueness.old_assessment.votes import _reference, exchanged, held_out_vce
 
 BINS = EqualWidth(10).resolve(0.0, 1.0)
 

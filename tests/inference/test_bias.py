@@ -7,8 +7,8 @@ import numpy as np
 import pytest
 
 import trueness as tn
-from trueness.inference._bias import fitted_bias, most_likely_beta
-from trueness.inference.null import NullBins
+from trueness.old_inference._bias import fitted_bias, most_likely_beta
+from trueness.old_inference.null import NullBins
 
 
 class TestBias:

@@ -6,7 +6,7 @@ from fractions import Fraction
 import numpy as np
 import pytest
 
-from trueness.inference.binomial import absolute_deviation, frequency_band, standardised_gap
+from trueness.old_inference.binomial import absolute_deviation, frequency_band, standardised_gap
 
 
 def test_frequency_bands_are_the_binomial_quantiles():

@@ -6,7 +6,7 @@ import inference_oracle as exact
 import numpy as np
 import pytest
 
-from trueness.inference.bootstrap_weights import SLOTS, poisson_weights, stream_key
+from trueness.old_inference.bootstrap_weights import SLOTS, poisson_weights, stream_key
 from trueness.rows.clusters import clusters_of_rows, identity, row_identities, scramble, stream_words
 
 

@@ -5,7 +5,7 @@ import math
 import numpy as np
 import pytest
 
-from trueness.inference.chi_square import chi_square_tail
+from trueness.old_inference.chi_square import chi_square_tail
 
 
 @pytest.mark.parametrize("x", [1e-6, 0.3, 1.0, 2.0, 5.0, 40.0, 600.0])

@@ -8,8 +8,8 @@ import numpy as np
 import pytest
 
 import trueness as tn
-from trueness.assessment.cluster_text import MOST_CLUSTERS
-from trueness.inference.cluster_spread import DEALT
+from trueness.old_assessment.cluster_text import MOST_CLUSTERS
+from trueness.old_inference.cluster_spread import DEALT
 
 
 def rows_of(n_clusters: int, per_cluster: int, spread: float, seed: int) -> tuple[np.ndarray, ...]:

@@ -6,7 +6,7 @@ import inference_oracle as exact
 import numpy as np
 import pytest
 
-from trueness.inference.combination import combined_p_value
+from trueness.old_inference.combination import combined_p_value
 
 
 class TestCombination:

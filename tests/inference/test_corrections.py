@@ -4,7 +4,7 @@ import inference_oracle as exact
 import numpy as np
 import pytest
 
-from trueness.inference.corrections import benjamini_hochberg, holm
+from trueness.old_inference.corrections import benjamini_hochberg, holm
 
 
 class TestCorrections:

@@ -12,9 +12,9 @@ import oracle
 import pytest
 
 import trueness as tn
-from trueness.inference._bias import fitted_bias, most_likely_beta
-from trueness.inference.estimates import ResampledTable
-from trueness.inference.null import NullBins
+from trueness.old_inference._bias import fitted_bias, most_likely_beta
+from trueness.old_inference.estimates import ResampledTable
+from trueness.old_inference.null import NullBins
 
 A_ROWS = [[0.9, 0.1]] * 10
 

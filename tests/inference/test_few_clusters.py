@@ -6,9 +6,9 @@ import numpy as np
 import pytest
 
 import trueness as tn
-from trueness.inference.few_clusters import p_value_of_clusters, reach_of_clusters
-from trueness.inference.normal import normal_quantile
-from trueness.inference.tail import tail_p_values
+from trueness.old_inference.few_clusters import p_value_of_clusters, reach_of_clusters
+from trueness.old_inference.normal import normal_quantile
+from trueness.old_inference.tail import tail_p_values
 
 
 def tail_p_value(noise: np.ndarray, size: float) -> float:

@@ -6,8 +6,8 @@ import numpy as np
 import pytest
 
 import trueness as tn
-from trueness.inference.model_draws import SHARE_OF_ERROR, ModelDraws, simulation_error
-from trueness.inference.null import NullBins, Resamples, multinomial_frequencies, resample
+from trueness.old_inference.model_draws import SHARE_OF_ERROR, ModelDraws, simulation_error
+from trueness.old_inference.null import NullBins, Resamples, multinomial_frequencies, resample
 
 SEED = [4, 0]
 
@@ -55,7 +55,7 @@ def test_a_comparison_of_many_rows_draws_nothing(monkeypatch: pytest.MonkeyPatch
     def refuse(*_: object) -> None:
         raise AssertionError
 
-    monkeypatch.setattr("trueness.inference.model_draws.resample", refuse)
+    monkeypatch.setattr("trueness.old_inference.model_draws.resample", refuse)
     bins = tn.Edges([0, 0.8, 0.9, 1])
     result = tn.compare(y_true, {"a": y_prob, "b": tn.simulate.sharpen(y_prob, 1.2)}, bins=bins)
     assert not math.isnan(result.pairs[0].p_value)

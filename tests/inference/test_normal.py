@@ -6,7 +6,7 @@ import inference_oracle as exact
 import numpy as np
 import pytest
 
-from trueness.inference.normal import (
+from trueness.old_inference.normal import (
     debiased_total,
     erf,
     folded_mean,

@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 
 import trueness as tn
-from trueness.inference.null import NullBins, multinomial_frequencies, p_value, resample
+from trueness.old_inference.null import NullBins, multinomial_frequencies, p_value, resample
 
 EF = tn.EqualMass(10)
 
@@ -76,12 +76,12 @@ class TestDraws:
 
     def test_batches_do_not_change_the_draws(self, monkeypatch: pytest.MonkeyPatch) -> None:
         whole = tn.assess_table(self.TABLE, rng=5)
-        monkeypatch.setattr("trueness.inference.null.BATCH_VALUES", 100)
+        monkeypatch.setattr("trueness.old_inference.null.BATCH_VALUES", 100)
         assert tn.assess_table(self.TABLE, rng=5) == whole
 
     def test_threads_do_not_change_the_draws(self, monkeypatch: pytest.MonkeyPatch) -> None:
         whole = tn.assess_table(self.TABLE, rng=5)
-        monkeypatch.setattr("trueness.inference.null.MANY_VALUES", 1)
+        monkeypatch.setattr("trueness.old_inference.null.MANY_VALUES", 1)
         assert tn.assess_table(self.TABLE, rng=5) == whole
 
     def test_an_empty_bin_does_not_change_the_others(self) -> None:

@@ -3,9 +3,9 @@
 import numpy as np
 import pytest
 
-from trueness.inference.events.cells import EventCells
-from trueness.inference.events.cumulative import largest_quantile, largest_tail
-from trueness.inference.events.observed_band import observed_bands
+from trueness.old_inference.events.cells import EventCells
+from trueness.old_inference.events.cumulative import largest_quantile, largest_tail
+from trueness.old_inference.events.observed_band import observed_bands
 
 
 def cells_of(n, p, weight=1.0):

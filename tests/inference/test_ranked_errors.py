@@ -6,9 +6,9 @@ import numpy as np
 import pytest
 
 import trueness as tn
-from trueness.inference.estimates import ResampledTable
-from trueness.inference.null import multinomial_frequencies
-from trueness.inference.ranked_errors import _mean_sizes, debiased_ranked_error
+from trueness.old_inference.estimates import ResampledTable
+from trueness.old_inference.null import multinomial_frequencies
+from trueness.old_inference.ranked_errors import _mean_sizes, debiased_ranked_error
 
 Y_TRUE, Y_PROB = tn.simulate.calibrated(400, [1.0] * 4, rng=6)
 RAGGED = [row.tolist() for row in Y_PROB]

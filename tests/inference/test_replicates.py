@@ -7,8 +7,8 @@ import pytest
 from assessment_data import Y_PROB, Y_TRUE
 
 import trueness as tn
-from trueness.inference.bootstrap_weights import DRAWN_AT_A_TIME, BootstrapWeights, poisson_weights
-from trueness.inference.replicates import Replicates, bootstrap, on_grid
+from trueness.old_inference.bootstrap_weights import DRAWN_AT_A_TIME, BootstrapWeights, poisson_weights
+from trueness.old_inference.replicates import Replicates, bootstrap, on_grid
 from trueness.old_table.tables import Tables
 from trueness.rows import Rows
 from trueness.rows.clusters import clusters_of_rows

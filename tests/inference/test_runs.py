@@ -6,8 +6,8 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
-from trueness.inference.runs import noise_between, seed_estimate, weigh
-from trueness.inference.student import incomplete_beta, student_quantile, student_tail
+from trueness.old_inference.runs import noise_between, seed_estimate, weigh
+from trueness.old_inference.student import incomplete_beta, student_quantile, student_tail
 
 ANY = (-math.inf, math.inf)
 

@@ -8,9 +8,9 @@ from typing import NamedTuple
 import numpy as np
 import pytest
 
-from trueness.inference.null import p_value
-from trueness.inference.student import student_tail
-from trueness.inference.tail import (
+from trueness.old_inference.null import p_value
+from trueness.old_inference.student import student_tail
+from trueness.old_inference.tail import (
     tail_p_values,
 )
 

@@ -22,10 +22,10 @@ from option_rows import (
 )
 
 import trueness as tn
-from trueness.inference._bias import fitted_bias, most_likely_beta
-from trueness.inference.option_bins import OptionBins
 from trueness.monitoring.families import OptionBets, RankBets
 from trueness.monitoring.watched import Watched
+from trueness.old_inference._bias import fitted_bias, most_likely_beta
+from trueness.old_inference.option_bins import OptionBins
 from trueness.old_table import OptionTables
 
 GROUPS = np.array(["even", "odd"])[np.arange(len(ROWS)) % 2]

@@ -1,4 +1,4 @@
-"""The formulas of the inference in plain loops: the reference for `trueness.inference`.
+"""The formulas of the inference in plain loops: the reference for `trueness.old_inference`.
 
 Written from the formulas (the notation of `oracle.py`: q-bar, r-bar, n_m, w_m), never from the implementation. Exact by
 enumeration where the number of cases allows, by a recurrence from the mode where it does not.

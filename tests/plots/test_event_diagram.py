@@ -5,8 +5,8 @@ import pytest
 from artists import NAMES, class_weighted_event, event_rows, legend_of
 
 import trueness as tn
-from trueness.inference.binomial import frequency_band
-from trueness.inference.events.of_table import event_cells
+from trueness.old_inference.binomial import frequency_band
+from trueness.old_inference.events.of_table import event_cells
 from trueness.plots import ClassDiagramDisplay, DifferencesDisplay, EventDisplay
 from trueness.plots.class_diagrams import called_classes, called_diagram_of, class_diagram_of
 from trueness.plots.event.axis import ProbabilityAxis

@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 
 import trueness as tn
-from trueness.inference.null import NullBins, mean_variation
+from trueness.old_inference.null import NullBins, mean_variation
 
 RANK_2 = np.tile([0.95, 0.05, 0.0], (400, 1)), np.ones(400, int)
 """The model is sure of class 0, and the true class is always the second."""

@@ -7,9 +7,9 @@ from collections.abc import Mapping
 from typing import Any
 
 from trueness.adapters._rank_metric import RankMetric
-from trueness.assessment import Assessment, Settings, assess_table
-from trueness.assessment.reported import REPORTED, estimates_of
 from trueness.bins import Bins, as_bins, confidence_bins_for
+from trueness.old_assessment import Assessment, Settings, assess_table
+from trueness.old_assessment.reported import REPORTED, estimates_of
 from trueness.old_table import AnyTable, Tables
 from trueness.refusals import InvalidTypeError, quote
 from trueness.variation import CONFIDENCE, Variation, as_variation

@@ -12,9 +12,9 @@ from numpy.typing import NDArray
 from sklearn.utils.metadata_routing import MetadataRequest
 
 from trueness._arguments import require_choice
-from trueness.assessment import REPORTED
-from trueness.assessment.reported import ReportedMetric
 from trueness.bins import Bins
+from trueness.old_assessment import REPORTED
+from trueness.old_assessment.reported import ReportedMetric
 from trueness.old_table import AnyRankTable
 from trueness.refusals import InvalidTypeError
 from trueness.tabulation import tabulate, tabulate_events

@@ -18,9 +18,9 @@ from typing import Any, NamedTuple, Unpack
 from trueness import partitions
 from trueness._random import Seed
 from trueness.adapters._dask_rows import Pieces, of_array, of_files, of_frame
-from trueness.assessment import MIN_GROUP_SIZE, Assessment
 from trueness.bins import Bins
 from trueness.files import Batch
+from trueness.old_assessment import MIN_GROUP_SIZE, Assessment
 from trueness.old_table import GroupedTables
 from trueness.partitions import Options, Part, Tabulated, Work
 from trueness.refusals import InvalidTypeError, MissingLibraryError

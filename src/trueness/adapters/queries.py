@@ -19,8 +19,8 @@ from typing import Any, Unpack
 from trueness import partitions
 from trueness._random import Seed
 from trueness.adapters._query_rows import batches_of, choose_in_query, query_of, tables_of
-from trueness.assessment import MIN_GROUP_SIZE, Assessment, Comparison
 from trueness.bins import Bins
+from trueness.old_assessment import MIN_GROUP_SIZE, Assessment, Comparison
 from trueness.old_table import GroupedTables
 from trueness.partitions import Options, Tabulated, Work
 from trueness.partitions.comparison import CompareOptions, CompareRequest, CompareWork

@@ -38,8 +38,8 @@ from trueness.adapters._scorers import (
     rce_scorer,
     vce_scorer,
 )
-from trueness.assessment import Assessment, Comparison, assess, compare
 from trueness.bins import Bins
+from trueness.old_assessment import Assessment, Comparison, assess, compare
 from trueness.plots import GapDisplay, RankDisplay, ReliabilityDisplay
 from trueness.recalibration import DEFAULT_BINS, scale_by_temperature, variation_temperature
 from trueness.refusals import InvalidValueError

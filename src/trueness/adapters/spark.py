@@ -28,11 +28,11 @@ from trueness.adapters._spark_rows import (
     with_arrays,
     with_file,
 )
-from trueness.assessment import MIN_GROUP_SIZE, Assessment
 from trueness.bins import Bins
 from trueness.files import Batch, Plan, Request, RowOptions
 from trueness.files.remote import Remote
 from trueness.formats.arrow import pyarrow
+from trueness.old_assessment import MIN_GROUP_SIZE, Assessment
 from trueness.old_table import GroupedTables
 from trueness.partitions import FilePiece, Options, Part, Tabulated, Work
 from trueness.refusals import InvalidTypeError, MissingLibraryError, Refusal

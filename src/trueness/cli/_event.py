@@ -13,7 +13,7 @@ from trueness.cli._outputs import print_note
 from trueness.refusals import InvalidValueError, Refusal
 
 if TYPE_CHECKING:
-    from trueness.assessment import EventAssessment
+    from trueness.old_assessment import EventAssessment
     from trueness.old_table import Event, EventTable, GroupedTables
 
 _OTHERS = {
@@ -111,7 +111,7 @@ def _merged(arguments: argparse.Namespace, paths: Sequence[str]) -> EventTables:
 
 def assess(arguments: argparse.Namespace, events: EventTables) -> EventAssessment:
     """The assessment of the event of --event."""
-    from trueness.assessment import assess_event_table
+    from trueness.old_assessment import assess_event_table
 
     return assess_event_table(
         table_of_event(arguments.event, events.whole),

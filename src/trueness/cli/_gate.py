@@ -10,7 +10,7 @@ from trueness.cli._inference import fail_above_of
 from trueness.refusals import InvalidValueError
 
 if TYPE_CHECKING:
-    from trueness.assessment import Assessment
+    from trueness.old_assessment import Assessment
 
 
 def add_gate_options(parser: argparse.ArgumentParser) -> None:
@@ -75,7 +75,7 @@ def _failures(name: str, result: Assessment, p_value: float, arguments: argparse
 
 def _compared_value(result: Assessment, key: str, *, lower_end: bool) -> tuple[str, float]:
     """The label and the number that a limit is compared with: the debiased value, or the lower end of its interval."""
-    from trueness.assessment import REPORTED
+    from trueness.old_assessment import REPORTED
 
     metric = REPORTED[key]
     estimate = metric.of(result)

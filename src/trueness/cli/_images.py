@@ -13,10 +13,10 @@ from trueness.cli._outputs import print_note
 from trueness.refusals import InvalidValueError, quote
 
 if TYPE_CHECKING:
-    from trueness.assessment import Caution
     from trueness.files import Batch, InputFile
     from trueness.files.batches import Remark
     from trueness.files.images import Case, ImageSource
+    from trueness.old_assessment import Caution
 
 INDEPENDENT = "none"
 """The value of --clusters for pixels that are independent."""
@@ -64,10 +64,10 @@ def image_source_of(arguments: argparse.Namespace, files: Sequence[str], model: 
 
 def cautions_of(remarks: Iterable[Remark], skipped: Mapping[str, int]) -> tuple[Caution, ...]:
     """What was assumed about images, and how many pixels were left out, by code, as warnings of the result."""
-    from trueness.assessment import Caution
     from trueness.files import SKIPPED
     from trueness.files.batches import IGNORED
     from trueness.files.images import OUTSIDE
+    from trueness.old_assessment import Caution
 
     left_out = [
         Caution(code, f"left out {skipped[code]} {SKIPPED[code]}", "their predictions were not checked")

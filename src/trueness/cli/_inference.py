@@ -14,7 +14,7 @@ LEAST_LIMIT = 1e-5
 
 def limits_of(option: str, text: str | None, bare: tuple[str, ...]) -> dict[str, float] | None:
     """The limits by metric: a number for the metrics `bare`, or metric=number separated by commas."""
-    from trueness.assessment import as_limits
+    from trueness.old_assessment import as_limits
 
     if text is None:
         return None
@@ -39,7 +39,7 @@ def _number(text: str) -> float | None:
 
 def tolerance_of(arguments: argparse.Namespace) -> dict[str, float] | None:
     """The tolerance by metric."""
-    from trueness.assessment.reported import bounding_metrics
+    from trueness.old_assessment.reported import bounding_metrics
 
     return limits_of("--tolerance", arguments.tolerance, tuple(metric.key for metric in bounding_metrics()))
 
@@ -62,7 +62,7 @@ def p_resolution_of(arguments: argparse.Namespace) -> float | None:
 
 def refuse_inference_options(arguments: argparse.Namespace) -> None:
     """Refuse impossible options before files are read, which may take hours."""
-    from trueness.assessment import Settings
+    from trueness.old_assessment import Settings
 
     _refuse_level_and_resamples(arguments)
     _refuse_gate_options(arguments)

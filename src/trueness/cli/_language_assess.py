@@ -14,11 +14,11 @@ from trueness.cli._language_options import refuse_options_of_ranks
 from trueness.refusals import InvalidValueError
 
 if TYPE_CHECKING:
-    from trueness.assessment import Assessment
-    from trueness.assessment.votes import VoteAssessment
     from trueness.files import GroupedTables
     from trueness.language import Options, Statements, Votes
     from trueness.language.results import Reading
+    from trueness.old_assessment import Assessment
+    from trueness.old_assessment.votes import VoteAssessment
 
 
 class Assessed(NamedTuple):
@@ -64,8 +64,8 @@ def _of_options(
 
 
 def _of_statements(arguments: argparse.Namespace, reading: Statements) -> Assessed:
-    from trueness.assessment import assess_event
     from trueness.cli._binning import bins_of
+    from trueness.old_assessment import assess_event
 
     refuse_options_of_ranks(arguments, "stated probabilities")
     result: Any = assess_event(
@@ -86,8 +86,8 @@ def _of_statements(arguments: argparse.Namespace, reading: Statements) -> Assess
 
 
 def _of_votes(arguments: argparse.Namespace, reading: Votes) -> Assessed:
-    from trueness.assessment import assess_votes
     from trueness.cli._binning import bins_of
+    from trueness.old_assessment import assess_votes
 
     refuse_options_of_ranks(arguments, "votes")
     for name in ("report", "plot", "fail_above", "groups"):

@@ -27,9 +27,9 @@ from trueness.cli._outputs import (
 from trueness.refusals import InvalidValueError
 
 if TYPE_CHECKING:
-    from trueness.assessment import Assessment, Caution, EventAssessment
     from trueness.cli._language import Log
     from trueness.files import GroupedTables, InputFile
+    from trueness.old_assessment import Assessment, Caution, EventAssessment
     from trueness.refusals import Refusal
 
 EXAMPLES = """\
@@ -240,7 +240,7 @@ def _of_event(path: str) -> Refusal:
 
 def _assess(tables: GroupedTables, arguments: argparse.Namespace) -> Assessment:
     """Assess the tables of all rows and those of each group."""
-    from trueness.assessment import assess_table
+    from trueness.old_assessment import assess_table
 
     return assess_table(
         tables.whole,

@@ -31,8 +31,8 @@ from trueness.cli._saved_tables import are_tables, merge_saved, refuse_row_optio
 from trueness.refusals import InvalidValueError
 
 if TYPE_CHECKING:
-    from trueness.assessment import Comparison
     from trueness.files import Batch, InputFiles, Source
+    from trueness.old_assessment import Comparison
 
 EXAMPLES = """\
 examples:
@@ -103,8 +103,8 @@ def run(arguments: argparse.Namespace) -> int:
 
 def _compare_tables(arguments: argparse.Namespace) -> Comparison:
     """The comparison of saved tables of different rows."""
-    from trueness.assessment import compare_tables
     from trueness.cli._binning import bins_of
+    from trueness.old_assessment import compare_tables
 
     refuse_row_options(arguments)
     refuse_groups(arguments)
@@ -203,9 +203,9 @@ def _refuse_files(files: list[str], what: str) -> None:
 
 
 def _compare(sources: dict[str, Source], arguments: argparse.Namespace) -> Comparison:
-    from trueness.assessment.comparison import Comparer
     from trueness.cli._summation import note_skipped_rows, reading_progress
     from trueness.files import no_rows_left, pair_batches
+    from trueness.old_assessment.comparison import Comparer
     from trueness.partitions.comparison import add_batches
     from trueness.ranking import DEFAULT_TIES
 

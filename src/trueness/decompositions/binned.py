@@ -12,8 +12,8 @@ from trueness._arrays import FloatArray
 from trueness._random import Seed, root_seed
 from trueness.bins import Bins
 from trueness.decompositions.frequencies import Frequencies, Totals
-from trueness.inference.null import p_value
-from trueness.inference.results import ZTest
+from trueness.old_inference.null import p_value
+from trueness.old_inference.results import ZTest
 from trueness.old_table import CalibrationTable, EventTable, require_table
 from trueness.refusals import InvalidValueError
 

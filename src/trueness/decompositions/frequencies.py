@@ -10,8 +10,8 @@ import numpy as np
 
 from trueness._arrays import FloatArray, IntArray
 from trueness.bins import Bins
-from trueness.inference.events.of_table import event_bins, totals_of
-from trueness.inference.null import NullBins
+from trueness.old_inference.events.of_table import event_bins, totals_of
+from trueness.old_inference.null import NullBins
 from trueness.old_table import CalibrationTable, EventTable
 from trueness.refusals import InvalidValueError
 

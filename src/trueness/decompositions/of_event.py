@@ -8,12 +8,12 @@ from trueness._arguments import confidence_level, require_choice, whole_number
 from trueness._random import Seed, root_seed
 from trueness.bins import event_grid
 from trueness.event_metrics import require_event_table
-from trueness.inference.events.cells import EventCells
-from trueness.inference.events.corp import CorpDecomposition, Score
-from trueness.inference.events.corp import corp_decomposition as corp_of_cells
-from trueness.inference.events.draws import event_seed
-from trueness.inference.events.of_table import event_cells, totals_of
-from trueness.inference.events.smooth import SmoothError, smooth_error, smooth_error_value
+from trueness.old_inference.events.cells import EventCells
+from trueness.old_inference.events.corp import CorpDecomposition, Score
+from trueness.old_inference.events.corp import corp_decomposition as corp_of_cells
+from trueness.old_inference.events.draws import event_seed
+from trueness.old_inference.events.of_table import event_cells, totals_of
+from trueness.old_inference.events.smooth import SmoothError, smooth_error, smooth_error_value
 from trueness.old_table import TOP_LABEL, Event, EventTable, event_index
 from trueness.refusals import InvalidValueError
 from trueness.rows.containers import contents_of

@@ -9,7 +9,7 @@ import numpy as np
 
 from trueness._arrays import FloatArray
 from trueness._printing import p_sentence
-from trueness.inference.chi_square import chi_square_tail
+from trueness.old_inference.chi_square import chi_square_tail
 from trueness.old_table import CalibrationTable, require_table
 from trueness.refusals import InvalidValueError
 

@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 from trueness._printing import plural
-from trueness.assessment import Caution
 from trueness.language.results import PROBABILITIES, Options, Reading, Statements
+from trueness.old_assessment import Caution
 
 OFF_OPTION, LOOSE = 0.1, 0.02
 """The mean probability on other tokens, and the mean unknown share, above which there is a warning."""

@@ -8,9 +8,9 @@ from collections.abc import Callable
 import numpy as np
 
 from trueness._arrays import FloatArray
-from trueness.inference.normal import normal_quantile
 from trueness.monitoring.roots import bracketed_root
 from trueness.monitoring.starts import log_sum
+from trueness.old_inference.normal import normal_quantile
 
 _TILTS = np.array([sign * 4 * 2.0**-i for sign in (1, -1) for i in range(12)])
 """λ of equation 8."""

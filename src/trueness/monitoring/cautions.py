@@ -7,9 +7,9 @@ from itertools import pairwise
 from typing import TYPE_CHECKING
 
 from trueness._printing import first_few, plural
-from trueness.assessment import Caution
 from trueness.monitoring._entries import Entry, rank_tables
 from trueness.monitoring.watched import is_contained
+from trueness.old_assessment import Caution
 
 if TYPE_CHECKING:
     from trueness.monitoring.monitor import Monitor

@@ -23,7 +23,7 @@ from trueness.refusals import InvalidValueError
 from trueness.variation import Variation
 
 if TYPE_CHECKING:
-    from trueness.assessment import Caution
+    from trueness.old_assessment import Caution
 
 
 class Monitor:

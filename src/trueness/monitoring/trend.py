@@ -10,11 +10,11 @@ import numpy as np
 
 from trueness._arguments import require_choice
 from trueness._arrays import FloatArray
-from trueness.inference.estimates import ResampledTable, net_gap
-from trueness.inference.normal import normal_quantile
 from trueness.monitoring._entries import Entry, rank_tables
 from trueness.monitoring.bands import frequency_band, running_factor, wilson_interval
 from trueness.monitoring.results import TrendPoint
+from trueness.old_inference.estimates import ResampledTable, net_gap
+from trueness.old_inference.normal import normal_quantile
 from trueness.old_table import AnyRankTable
 
 if TYPE_CHECKING:

@@ -6,10 +6,10 @@ from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, replace
 from typing import Any, NamedTuple, TypeAlias, TypedDict
 
-from trueness.assessment import Comparison
-from trueness.assessment.comparison import BinsOfModels, Comparer
 from trueness.bins import Bins
 from trueness.files import Batch, Choice, Request, pair_batches, refusal_of_batches
+from trueness.old_assessment import Comparison
+from trueness.old_assessment.comparison import BinsOfModels, Comparer
 from trueness.partitions.options import plan_of, request_of, require_known, row_options_of
 from trueness.partitions.work import Work
 from trueness.refusals import InvalidTypeError, InvalidValueError, Refusal

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any, TypeAlias
 
-from trueness.assessment import Assessment, assess_table
+from trueness.old_assessment import Assessment, assess_table
 from trueness.old_table import AnyRankTable, GroupedTables, Tables
 
 Tabulated: TypeAlias = AnyRankTable | Tables

@@ -7,8 +7,8 @@ from typing import Any, Protocol
 
 from trueness._arguments import confidence_level, whole_number
 from trueness._random import Seed, root_seed
-from trueness.inference.estimates import ResampledTable, net_gap, uncertainty_reference, variation_error
-from trueness.inference.results import Estimate, Reference
+from trueness.old_inference.estimates import ResampledTable, net_gap, uncertainty_reference, variation_error
+from trueness.old_inference.results import Estimate, Reference
 from trueness.old_table import AnyRankTable, require_rank_table
 
 

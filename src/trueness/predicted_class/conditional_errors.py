@@ -14,9 +14,9 @@ from trueness._arguments import confidence_level, whole_number
 from trueness._arrays import FloatArray
 from trueness._random import Seed, root_seed
 from trueness.bins import Edges
-from trueness.inference.estimates import ResampledTable, variation_error
-from trueness.inference.ranked_errors import ranked_error
-from trueness.inference.results import Estimate
+from trueness.old_inference.estimates import ResampledTable, variation_error
+from trueness.old_inference.ranked_errors import ranked_error
+from trueness.old_inference.results import Estimate
 from trueness.old_table import CalibrationTable, Sums, TableSpec
 from trueness.old_table.exact_sums import concatenate_sums
 from trueness.predicted_class.tables import PredictedClassTables

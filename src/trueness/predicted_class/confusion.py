@@ -15,7 +15,7 @@ from trueness._arrays import FloatArray, IntArray
 from trueness._row_arithmetic import units
 from trueness._scratch import Scratch
 from trueness._threads import Span, in_threads
-from trueness.inference.binomial import standardised_gap
+from trueness.old_inference.binomial import standardised_gap
 from trueness.old_table.exact_sums import PROBABILITY_BITS, ExactSum
 from trueness.ranking import ordered_rows
 from trueness.refusals import InvalidValueError

@@ -33,8 +33,8 @@ from trueness.report._notebook import (
 from trueness.report._page import page
 
 if TYPE_CHECKING:
-    from trueness.assessment import Assessment, Comparison, EventAssessment, EventAssessments
     from trueness.monitoring import Monitor
+    from trueness.old_assessment import Assessment, Comparison, EventAssessment, EventAssessments
 
 __all__ = [
     "write",
@@ -75,7 +75,7 @@ def write(
     made_by : str
         The command or call that made it; by default the call of `assess` that gives the same numbers.
     """
-    from trueness.assessment import Comparison, EventAssessment, EventAssessments
+    from trueness.old_assessment import Comparison, EventAssessment, EventAssessments
 
     name = os.fsdecode(path)
     options = {"title": title, "made_by": made_by}

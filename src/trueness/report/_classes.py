@@ -7,15 +7,15 @@ from typing import TYPE_CHECKING, Any
 
 from trueness._markup import Markup, name_of, tag
 from trueness._printing import about_text, count_text, plural
-from trueness.assessment.verdict import significance_limit
+from trueness.old_assessment.verdict import significance_limit
 from trueness.plots.classes.data import short_words
 from trueness.report._html_table import html_table
 from trueness.report._numbers import html_p_sentence, html_p_text, number
 
 if TYPE_CHECKING:
-    from trueness.assessment import Assessment
-    from trueness.inference.classwise.results import ClassAssessment, PooledClasses
-    from trueness.inference.results import Interval
+    from trueness.old_assessment import Assessment
+    from trueness.old_inference.classwise.results import ClassAssessment, PooledClasses
+    from trueness.old_inference.results import Interval
 
 MOST_CLASSES = 40
 """Classes that are listed at once; the others are folded."""

@@ -5,12 +5,12 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 from trueness._markup import Markup, name_of, tag
-from trueness.assessment.reported import REPORTED
+from trueness.old_assessment.reported import REPORTED
 from trueness.report._html_table import html_table
 from trueness.report._numbers import html_p_text, number
 
 if TYPE_CHECKING:
-    from trueness.assessment import Assessment
+    from trueness.old_assessment import Assessment
 
 MOST_PAIRS = 500
 """As many pairs are in the table: those with the smallest p-values."""

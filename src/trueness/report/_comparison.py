@@ -8,8 +8,8 @@ from typing import TYPE_CHECKING, Any
 
 from trueness._markup import Markup, name_of, tag
 from trueness._printing import capitalise, count_text, plural, rows_text
-from trueness.assessment.reported import headline_metrics
-from trueness.assessment.text import bins_of, classes_of, what_is_compared
+from trueness.old_assessment.reported import headline_metrics
+from trueness.old_assessment.text import bins_of, classes_of, what_is_compared
 from trueness.plots.forest import forest_chart, forest_of_metrics, forest_of_pairs
 from trueness.plots.picture import Picture
 from trueness.plots.reliability import ECE, VCE
@@ -21,7 +21,7 @@ from trueness.report._numbers import html_p_sentence, html_p_text, number
 from trueness.report._provenance import compare_call, models_from_report
 
 if TYPE_CHECKING:
-    from trueness.assessment import Assessment, Comparison, PairVerdict
+    from trueness.old_assessment import Assessment, Comparison, PairVerdict
 
 HEADING = "Calibration comparison"
 

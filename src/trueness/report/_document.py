@@ -11,11 +11,11 @@ from typing import TYPE_CHECKING
 from trueness._markup import Markup, tag
 from trueness._printing import capitalise
 from trueness._version import __version__
-from trueness.assessment.verdict import Verdict
+from trueness.old_assessment.verdict import Verdict
 from trueness.report._numbers import colour, sentence_of
 
 if TYPE_CHECKING:
-    from trueness.assessment import Caution
+    from trueness.old_assessment import Caution
 
 HEADING = "Calibration report"
 

@@ -16,7 +16,7 @@ from trueness.refusals import InvalidValueError
 from trueness.variation import Variation
 
 if TYPE_CHECKING:
-    from trueness.assessment import Assessment, Comparison, EventAssessment, GroupAssessment
+    from trueness.old_assessment import Assessment, Comparison, EventAssessment, GroupAssessment
 
 MOST_FOR_GROUPS = 300_000
 """The most characters that the tables of all groups may take; if they need more, they are left out, those of events

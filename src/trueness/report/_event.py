@@ -7,8 +7,8 @@ from typing import TYPE_CHECKING, Any
 
 from trueness._markup import Markup, name_of, tag
 from trueness._printing import about_text, capitalise, count_text, rows_text
-from trueness.assessment.event_numbers import EventNumber, event_numbers
-from trueness.assessment.verdict import significance_limit
+from trueness.old_assessment.event_numbers import EventNumber, event_numbers
+from trueness.old_assessment.verdict import significance_limit
 from trueness.plots import event_pictures
 from trueness.report._document import HEADING, citation, document, verdict_section, warning_section
 from trueness.report._embedded import embed_events
@@ -19,7 +19,7 @@ from trueness.report._numbers import html_p_sentence, html_p_text, number
 from trueness.report._provenance import assess_event_call, event_code_from_report
 
 if TYPE_CHECKING:
-    from trueness.assessment import EventAssessment
+    from trueness.old_assessment import EventAssessment
 
 _BLIND = (
     "All of this compares the frequency of the event with its probability, at each probability: two groups of rows "

@@ -7,8 +7,8 @@ from typing import TYPE_CHECKING, Any
 
 from trueness._markup import Markup, name_of, tag
 from trueness._printing import count_text, plural, rows_text
-from trueness.assessment.event_numbers import frequencies, frequency_heads, has_slope
-from trueness.assessment.verdict import significance_limit
+from trueness.old_assessment.event_numbers import frequencies, frequency_heads, has_slope
+from trueness.old_assessment.verdict import significance_limit
 from trueness.plots.forest import OF_EVENT
 from trueness.plots.forest.data import groups_of
 from trueness.report._document import HEADING, citation, document, verdict_section
@@ -19,7 +19,7 @@ from trueness.report._html_table import html_table
 from trueness.report._numbers import html_p_text, number
 
 if TYPE_CHECKING:
-    from trueness.assessment import EventAssessment, EventAssessments, GroupAssessment
+    from trueness.old_assessment import EventAssessment, EventAssessments, GroupAssessment
 
 MOST_SECTIONS = 6
 """Events of a multi-label model that have a section of their own: those that are called miscalibrated."""

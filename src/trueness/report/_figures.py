@@ -9,13 +9,13 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from trueness._markup import Markup, tag
-from trueness.assessment import assess_table
 from trueness.bins import EqualMass
+from trueness.old_assessment import assess_table
 from trueness.plots.picture import Picture
 from trueness.report._html_table import html_table
 
 if TYPE_CHECKING:
-    from trueness.assessment import Assessment, Comparison, EventAssessment, EventAssessments
+    from trueness.old_assessment import Assessment, Comparison, EventAssessment, EventAssessments
 
 MOST_BINS = 40
 """More bins cannot be distinguished in a picture: they are merged into this many of equal mass."""

@@ -8,14 +8,14 @@ from typing import TYPE_CHECKING, Any
 
 from trueness._markup import Markup, name_of, tag
 from trueness._printing import count_text
-from trueness.assessment.reported import ReportedMetric, headline_metrics
-from trueness.assessment.verdict import significance_limit
-from trueness.inference.results import Estimate
+from trueness.old_assessment.reported import ReportedMetric, headline_metrics
+from trueness.old_assessment.verdict import significance_limit
+from trueness.old_inference.results import Estimate
 from trueness.report._html_table import html_table
 from trueness.report._numbers import html_p_text, number
 
 if TYPE_CHECKING:
-    from trueness.assessment import Assessment, GroupAssessment
+    from trueness.old_assessment import Assessment, GroupAssessment
 
 
 def around_groups(result: Assessment) -> tuple[list[Markup], Markup]:

@@ -8,8 +8,8 @@ from typing import TYPE_CHECKING, Any
 from trueness._cells import Marked, Rows
 from trueness._markup import Markup, name_of, tag
 from trueness._printing import plural, rows_text
-from trueness.assessment.text import classes_of
-from trueness.assessment.verdict import Verdict
+from trueness.old_assessment.text import classes_of
+from trueness.old_assessment.verdict import Verdict
 from trueness.plots.event import RELIABILITY
 from trueness.plots.forest import OF_EVENT, forest_chart, forest_of_metrics, forest_of_pairs
 from trueness.plots.reliability import VCE
@@ -21,7 +21,7 @@ from trueness.report._figures import drawable
 from trueness.report._numbers import UCE_NOTE, colour, html_p_sentence, number_table, sentence_of
 
 if TYPE_CHECKING:
-    from trueness.assessment import (
+    from trueness.old_assessment import (
         Assessment,
         Caution,
         Comparison,

@@ -7,13 +7,13 @@ from typing import TYPE_CHECKING, Any
 
 from trueness import _printing
 from trueness._markup import Markup, tag
-from trueness.assessment.reported import ReportedMetric, estimates_of
-from trueness.assessment.verdict import Verdict, significance_limit
-from trueness.inference.results import Estimate
+from trueness.old_assessment.reported import ReportedMetric, estimates_of
+from trueness.old_assessment.verdict import Verdict, significance_limit
+from trueness.old_inference.results import Estimate
 from trueness.report._interval_line import strip
 
 if TYPE_CHECKING:
-    from trueness.assessment import Assessment
+    from trueness.old_assessment import Assessment
 
 
 def colour(verdict: Verdict) -> str:

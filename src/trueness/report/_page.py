@@ -9,8 +9,8 @@ import numpy as np
 
 from trueness._markup import Markup, name_of, tag
 from trueness._printing import count_text, rows_text
-from trueness.assessment.cluster_text import MOST_CLUSTERS, spread_sentence
-from trueness.assessment.text import bins_of, classes_of
+from trueness.old_assessment.cluster_text import MOST_CLUSTERS, spread_sentence
+from trueness.old_assessment.text import bins_of, classes_of
 from trueness.plots import pictures
 from trueness.plots.picture import BINS, CLASSES, COMPARED_GROUPS, GROUPS, PREDICTED_CLASSES
 from trueness.report._classes import around_classes, around_predicted_classes
@@ -31,7 +31,7 @@ from trueness.report._numbers import (
 from trueness.report._provenance import assess_call, code_from_report
 
 if TYPE_CHECKING:
-    from trueness.assessment import Assessment
+    from trueness.old_assessment import Assessment
 
 
 def page(

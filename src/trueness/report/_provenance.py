@@ -8,7 +8,7 @@ from trueness.bins import EqualWidth
 from trueness.old_table import AnyRankTable
 
 if TYPE_CHECKING:
-    from trueness.assessment import Assessment, Comparison, EventAssessment
+    from trueness.old_assessment import Assessment, Comparison, EventAssessment
 
 MOST_EDGES = 12
 

@@ -11,7 +11,7 @@ import numpy as np
 from trueness._arguments import require_choice, whole_number
 from trueness._arrays import FloatArray
 from trueness._random import Seed, root_seed
-from trueness.inference.null import p_value
+from trueness.old_inference.null import p_value
 from trueness.simplex.bandwidth import bandwidth_for
 from trueness.simplex.estimators import as_threads, block_values, require_pairs
 from trueness.simplex.rows_as_arrays import SimplexRows

@@ -9,7 +9,7 @@ import numpy as np
 
 from trueness._arguments import whole_number
 from trueness._random import Seed, root_seed
-from trueness.inference.null import p_value
+from trueness.old_inference.null import p_value
 from trueness.simplex.partitions import partition_error, partition_for
 from trueness.simplex.rows_as_arrays import SimplexRows
 

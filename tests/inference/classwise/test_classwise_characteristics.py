@@ -9,11 +9,11 @@ import numpy as np
 import pytest
 from class_rows import CLASS_GRID, assess_rows, dirichlet, draw, events
 
-from trueness.inference.corrections import benjamini_hochberg
-from trueness.inference.events.in_the_large import gap_tests
-from trueness.inference.events.spread import spread_tests
-from trueness.inference.scores.misses import Misses
-from trueness.inference.scores.predicted_class import by_predicted_class
+from trueness.old_inference.corrections import benjamini_hochberg
+from trueness.old_inference.events.in_the_large import gap_tests
+from trueness.old_inference.events.spread import spread_tests
+from trueness.old_inference.scores.misses import Misses
+from trueness.old_inference.scores.predicted_class import by_predicted_class
 
 
 def four_errors(share: float, runs: int) -> float:

@@ -8,12 +8,12 @@ import pytest
 from class_rows import CLASS_GRID, TEN, assess_rows, dirichlet, draw, events
 from event_rows import cells_of
 
-from trueness.inference.classwise.assessment import assess_classes
-from trueness.inference.classwise.errors import classwise_errors
-from trueness.inference.classwise.results import TOO_EXTREME, TOO_TIMID, ClasswiseError
-from trueness.inference.events.calibration_error import event_calibration_error
-from trueness.inference.events.cells import EventCells
-from trueness.inference.normal import half_normal_quantile
+from trueness.old_inference.classwise.assessment import assess_classes
+from trueness.old_inference.classwise.errors import classwise_errors
+from trueness.old_inference.classwise.results import TOO_EXTREME, TOO_TIMID, ClasswiseError
+from trueness.old_inference.events.calibration_error import event_calibration_error
+from trueness.old_inference.events.cells import EventCells
+from trueness.old_inference.normal import half_normal_quantile
 
 
 def rows(

@@ -4,10 +4,10 @@ import numpy as np
 import pytest
 from event_rows import FIVE, class_of_t
 
-from trueness.inference.classwise.assessment import assess_classes
-from trueness.inference.classwise.errors import NOT_MEASURED
-from trueness.inference.classwise.results import ClasswiseAssessment
-from trueness.inference.corrections import benjamini_hochberg
+from trueness.old_inference.classwise.assessment import assess_classes
+from trueness.old_inference.classwise.errors import NOT_MEASURED
+from trueness.old_inference.classwise.results import ClasswiseAssessment
+from trueness.old_inference.corrections import benjamini_hochberg
 
 
 @pytest.fixture(scope="module")

@@ -8,15 +8,15 @@ from event_rows import FIVE, NO_CELLS, calibrated_cells, cells_of, certain, clas
 from hypothesis import given
 from hypothesis import strategies as st
 
-from trueness.inference.events.calibration_error import (
+from trueness.old_inference.events.calibration_error import (
     error_of_gaps,
     event_calibration_error,
     expected_absolute_gap,
     null_errors,
 )
-from trueness.inference.events.cells import EventCells
-from trueness.inference.events.draws import STREAMS, by_draws, event_seed
-from trueness.inference.events.in_the_large import NO_ROWS, frequency_sd
+from trueness.old_inference.events.cells import EventCells
+from trueness.old_inference.events.draws import STREAMS, by_draws, event_seed
+from trueness.old_inference.events.in_the_large import NO_ROWS, frequency_sd
 
 TEN = tuple(k / 10 for k in range(1, 10))
 

@@ -7,11 +7,11 @@ import numpy as np
 import pytest
 
 import trueness as tn
-from trueness.inference.bootstrap_weights import BootstrapWeights, poisson_weights
-from trueness.inference.events.clusters import clustered_events
-from trueness.inference.events.cox import cox_fit
-from trueness.inference.events.of_table import event_cells
-from trueness.inference.events.replicates import GapNoise, bootstrap_events
+from trueness.old_inference.bootstrap_weights import BootstrapWeights, poisson_weights
+from trueness.old_inference.events.clusters import clustered_events
+from trueness.old_inference.events.cox import cox_fit
+from trueness.old_inference.events.of_table import event_cells
+from trueness.old_inference.events.replicates import GapNoise, bootstrap_events
 from trueness.old_table.plan import TablePlan
 from trueness.old_table.tables import Tables
 from trueness.rows import Rows

@@ -6,8 +6,8 @@ import numpy as np
 import pytest
 from event_rows import NO_CELLS, calibrated_cells, cells_of, event_b, event_grid
 
-from trueness.inference.events.cells import EventCells
-from trueness.inference.events.cox import (
+from trueness.old_inference.events.cells import EventCells
+from trueness.old_inference.events.cox import (
     ALWAYS,
     FLAT,
     NEVER,
@@ -17,9 +17,9 @@ from trueness.inference.events.cox import (
     cox_fit,
     intercept_at_slope_1,
 )
-from trueness.inference.events.in_the_large import NO_ROWS, gap_test
-from trueness.inference.events.logistic import LogisticRegression
-from trueness.inference.events.prevalence import adjust_prevalence
+from trueness.old_inference.events.in_the_large import NO_ROWS, gap_test
+from trueness.old_inference.events.logistic import LogisticRegression
+from trueness.old_inference.events.prevalence import adjust_prevalence
 
 
 def test_exchanging_outcomes_changes_the_sign_of_the_intercept():

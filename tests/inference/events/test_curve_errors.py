@@ -6,8 +6,8 @@ import numpy as np
 import pytest
 from event_rows import NO_CELLS, calibrated_cells, cells_of, event_b, event_grid
 
-from trueness.inference.events.curve_errors import MOST_LOESS_DRAWS, curve_errors
-from trueness.inference.events.loess import loess_frequencies
+from trueness.old_inference.events.curve_errors import MOST_LOESS_DRAWS, curve_errors
+from trueness.old_inference.events.loess import loess_frequencies
 from trueness.refusals import InvalidValueError
 
 

@@ -6,8 +6,8 @@ import numpy as np
 import pytest
 from event_rows import NO_CELLS, calibrated_cells, cells_of, certain
 
-from trueness.inference.events.cumulative import CERTAIN, cumulative_differences, largest_tail, range_tail
-from trueness.inference.events.in_the_large import NO_ROWS
+from trueness.old_inference.events.cumulative import CERTAIN, cumulative_differences, largest_tail, range_tail
+from trueness.old_inference.events.in_the_large import NO_ROWS
 
 
 def test_the_exact_noise_from_the_sum_of_squares():

@@ -7,8 +7,13 @@ import numpy as np
 import pytest
 from event_rows import cells_of, totals_of
 
-from trueness.inference.events.event_statistics import EventTotals, brier_score, log_loss, spiegelhalter_test
-from trueness.inference.events.in_the_large import NO_ROWS
+from trueness.old_inference.events.event_statistics import (
+    EventTotals,
+    brier_score,
+    log_loss,
+    spiegelhalter_test,
+)
+from trueness.old_inference.events.in_the_large import NO_ROWS
 
 NOTHING = EventTotals(0, 0.0, 0.0, 0.0, 0.0, 0.0, 0.0, 0.0)
 

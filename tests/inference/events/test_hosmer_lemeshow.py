@@ -6,10 +6,10 @@ import numpy as np
 import pytest
 from event_rows import NO_CELLS, calibrated_cells, cells_of, certain
 
-from trueness.inference.chi_square import chi_square_tail
-from trueness.inference.events.cells import EventCells
-from trueness.inference.events.hosmer_lemeshow import hosmer_lemeshow_test
-from trueness.inference.events.in_the_large import IMPOSSIBLE, NO_ROWS
+from trueness.old_inference.chi_square import chi_square_tail
+from trueness.old_inference.events.cells import EventCells
+from trueness.old_inference.events.hosmer_lemeshow import hosmer_lemeshow_test
+from trueness.old_inference.events.in_the_large import IMPOSSIBLE, NO_ROWS
 
 
 def test_groups_hold_equal_mass_and_all_cells():

@@ -8,8 +8,8 @@ from event_rows import NO_CELLS, calibrated_cells, cells_of, certain, event_b
 from hypothesis import given
 from hypothesis import strategies as st
 
-from trueness.inference.events.cells import EventCells
-from trueness.inference.events.in_the_large import (
+from trueness.old_inference.events.cells import EventCells
+from trueness.old_inference.events.in_the_large import (
     IMPOSSIBLE,
     NO_ROWS,
     frequency_sd,
@@ -18,7 +18,7 @@ from trueness.inference.events.in_the_large import (
     gap_tests,
     in_the_large,
 )
-from trueness.inference.events.poisson_binomial import poisson_binomial_tails
+from trueness.old_inference.events.poisson_binomial import poisson_binomial_tails
 
 
 def law_of(n: list[int], p: list[float]) -> np.ndarray:

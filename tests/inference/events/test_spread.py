@@ -6,9 +6,9 @@ import numpy as np
 import pytest
 from event_rows import NO_CELLS, calibrated_cells, cells_of, event_b, event_grid
 
-from trueness.inference.events.cells import EventCells
-from trueness.inference.events.in_the_large import NO_ROWS
-from trueness.inference.events.spread import ALIKE, spread_test, spread_tests
+from trueness.old_inference.events.cells import EventCells
+from trueness.old_inference.events.in_the_large import NO_ROWS
+from trueness.old_inference.events.spread import ALIKE, spread_test, spread_tests
 
 
 def root_by_search(p: np.ndarray, y: np.ndarray) -> float:

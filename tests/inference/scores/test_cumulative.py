@@ -7,8 +7,8 @@ import pytest
 from class_rows import dirichlet, draw, log_scores
 from event_rows import T_LABELS, T_PROBS
 
-from trueness.inference.scores.cumulative import cumulative_score
-from trueness.inference.scores.rank_draws import score_draws
+from trueness.old_inference.scores.cumulative import cumulative_score
+from trueness.old_inference.scores.rank_draws import score_draws
 
 P, Y = np.array(T_PROBS), np.array(T_LABELS)
 
@@ -94,7 +94,7 @@ def test_without_variance_and_with_impossible_rows() -> None:
 def test_batches_do_not_change_the_draws(monkeypatch: pytest.MonkeyPatch) -> None:
     score, variance = np.arange(5.0), np.arange(1.0, 6.0)
     whole = cumulative_score(score, variance, 500, 6).p_value
-    monkeypatch.setattr("trueness.inference.scores.cumulative._BATCH_VALUES", 35)
+    monkeypatch.setattr("trueness.old_inference.scores.cumulative._BATCH_VALUES", 35)
     assert cumulative_score(score, variance, 500, 6).p_value == whole
 
 

@@ -7,8 +7,8 @@ import pytest
 from class_rows import dirichlet, draw
 
 import trueness as tn
-from trueness.inference.estimates import ResampledTable, log_score_draws, log_score_test
-from trueness.inference.results import ZTest
+from trueness.old_inference.estimates import ResampledTable, log_score_draws, log_score_test
+from trueness.old_inference.results import ZTest
 
 EF = tn.EqualMass(10)
 

@@ -7,9 +7,9 @@ import pytest
 from class_rows import CLASS_GRID, brier_scores, dirichlet, draw, events, log_scores
 from event_rows import T_LABELS, T_PROBS
 
-from trueness.inference.corrections import benjamini_hochberg
-from trueness.inference.scores.misses import Misses, standardised_scores
-from trueness.inference.scores.predicted_class import PredictedClassTest, by_predicted_class
+from trueness.old_inference.corrections import benjamini_hochberg
+from trueness.old_inference.scores.misses import Misses, standardised_scores
+from trueness.old_inference.scores.predicted_class import PredictedClassTest, by_predicted_class
 
 P, Y = np.array(T_PROBS), np.array(T_LABELS)
 

@@ -10,8 +10,8 @@ from trueness.plots.event.data import EventDiagram, diagram_of
 from trueness.refusals import InvalidValueError
 
 if TYPE_CHECKING:
-    from trueness.assessment import Assessment
-    from trueness.inference.classwise.results import ClassAssessment
+    from trueness.old_assessment import Assessment
+    from trueness.old_inference.classwise.results import ClassAssessment
 
 MOST_DIAGRAMS = 6
 

@@ -6,13 +6,13 @@ import math
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
-from trueness.inference.events.observed_band import observed_bands
-from trueness.inference.events.of_table import event_cells
+from trueness.old_inference.events.observed_band import observed_bands
+from trueness.old_inference.events.of_table import event_cells
 from trueness.refusals import InvalidValueError
 
 if TYPE_CHECKING:
-    from trueness.assessment import Assessment
-    from trueness.inference.classwise.results import ClassAssessment
+    from trueness.old_assessment import Assessment
+    from trueness.old_inference.classwise.results import ClassAssessment
 
 MOST_CLASSES = 40
 """More lines are hard to read: those with the smallest p-values are shown, and the number of the others is stated."""

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any, Self
 import numpy as np
 
 from trueness._printing import shorten
-from trueness.assessment import assess
+from trueness.old_assessment import assess
 from trueness.plots._display import Display, draw_points, light_grid
 from trueness.plots._layers import Layer
 from trueness.plots._legend import place_legend

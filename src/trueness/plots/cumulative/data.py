@@ -7,12 +7,12 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from trueness._printing import p_sentence
-from trueness.inference.normal import normal_quantile
+from trueness.old_inference.normal import normal_quantile
 from trueness.refusals import InvalidValueError
 
 if TYPE_CHECKING:
-    from trueness.assessment import Assessment
-    from trueness.inference.scores.predicted_class import PredictedClassTerm
+    from trueness.old_assessment import Assessment
+    from trueness.old_inference.scores.predicted_class import PredictedClassTerm
 
 MOST_CLASSES = 40
 """More bars are hard to read: those with the smallest p-values are shown, and the number of the others is stated."""

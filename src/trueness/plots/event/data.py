@@ -11,17 +11,17 @@ from numpy.typing import NDArray
 from trueness._arrays import FloatArray
 from trueness._printing import about_text, count_text, p_sentence, rows_text
 from trueness.bins import Bins, Edges
-from trueness.inference.binomial import frequency_band
-from trueness.inference.events.cells import EventCells
-from trueness.inference.events.in_the_large import frequency_sd
-from trueness.inference.events.of_table import event_bins, event_cells
-from trueness.inference.normal import normal_quantile
+from trueness.old_inference.binomial import frequency_band
+from trueness.old_inference.events.cells import EventCells
+from trueness.old_inference.events.in_the_large import frequency_sd
+from trueness.old_inference.events.of_table import event_bins, event_cells
+from trueness.old_inference.normal import normal_quantile
 from trueness.old_table import EventTable
 from trueness.old_table.table_text import FEW_ROWS
 from trueness.plots.event.axis import ProbabilityAxis
 
 if TYPE_CHECKING:
-    from trueness.assessment import EventAssessment
+    from trueness.old_assessment import EventAssessment
 
 RARE, RARE_SHARE = 0.05, 0.9
 """An event is shown by log-odds if this share of the rows lies below this probability, or as far from 1."""

@@ -9,11 +9,11 @@ import numpy as np
 
 from trueness._arrays import FloatArray
 from trueness._printing import p_sentence
-from trueness.inference.events.cumulative import largest_quantile
-from trueness.inference.events.of_table import event_cells
+from trueness.old_inference.events.cumulative import largest_quantile
+from trueness.old_inference.events.of_table import event_cells
 
 if TYPE_CHECKING:
-    from trueness.assessment import EventAssessment
+    from trueness.old_assessment import EventAssessment
 
 X_LABEL, Y_LABEL = "share of the rows, by increasing probability", "observed − predicted, cumulated"
 

@@ -10,8 +10,8 @@ from typing import TYPE_CHECKING, Any, Self
 import numpy as np
 
 from trueness._random import Seed
-from trueness.assessment import EventAssessment, assess_event
 from trueness.bins import Bins
+from trueness.old_assessment import EventAssessment, assess_event
 from trueness.plots._display import Display, draw_band, draw_points, light_grid
 from trueness.plots._layers import Layer
 from trueness.plots._legend import place_legend

@@ -9,11 +9,11 @@ from typing import TYPE_CHECKING, Any
 
 from trueness._arguments import require_choice
 from trueness._printing import shorten
-from trueness.assessment.reported import REPORTED
+from trueness.old_assessment.reported import REPORTED
 from trueness.refusals import InvalidValueError
 
 if TYPE_CHECKING:
-    from trueness.assessment import EventAssessment, EventAssessments, GroupAssessment
+    from trueness.old_assessment import EventAssessment, EventAssessments, GroupAssessment
 
 BETWEEN = " − "
 """Between the two names of a pair."""

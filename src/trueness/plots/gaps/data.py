@@ -7,8 +7,8 @@ from dataclasses import dataclass
 import numpy as np
 
 from trueness._arrays import FloatArray
-from trueness.inference.normal import normal_quantile
-from trueness.inference.results import Estimate
+from trueness.old_inference.normal import normal_quantile
+from trueness.old_inference.results import Estimate
 from trueness.plots._plotted_bins import PlottedBins, widen_range, zoom_range
 from trueness.plots.table_estimates import Drawable
 

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from trueness._arrays import FloatArray, IntArray
-from trueness.inference.binomial import standardised_gap
+from trueness.old_inference.binomial import standardised_gap
 from trueness.plots._plotted_bins import PlottedBins
 from trueness.plots._rank_groups import rank_labels, rank_starts
 from trueness.plots.table_estimates import Drawable

@@ -10,7 +10,7 @@ import numpy as np
 from trueness._arguments import whole_number
 from trueness._arrays import FloatArray, IntArray
 from trueness._printing import first_few, rows_text
-from trueness.inference.binomial import frequency_band, standardised_gap
+from trueness.old_inference.binomial import frequency_band, standardised_gap
 from trueness.old_table import AnyRankTable
 from trueness.plots._plotted_bins import span_of
 from trueness.plots._rank_groups import rank_labels, rank_starts

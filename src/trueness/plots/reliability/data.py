@@ -9,8 +9,8 @@ import numpy as np
 from trueness._arguments import require_choice
 from trueness._arrays import FloatArray
 from trueness._printing import p_sentence
-from trueness.inference.binomial import frequency_band
-from trueness.inference.normal import normal_quantile
+from trueness.old_inference.binomial import frequency_band
+from trueness.old_inference.normal import normal_quantile
 from trueness.plots._plotted_bins import PlottedBins, widen_range, zoom_range
 from trueness.plots.table_estimates import Drawable
 from trueness.refusals import InvalidValueError
