@@ -65,7 +65,7 @@ def sums(
         table, name = whole.select(group=group, options=n), f"group={group} " if group else ""
         of_rows = table.over("unit")
         found = {key: _units(it, FIELDS[key].bits)[0] for key, it in of_rows.sums.items()}
-        found |= {"rank": found["ranks"], "ranks": found["ranks"], "weight": table.mass(), "edges": table.spec.bins.edges}
+        found |= {"rank": found["ranks"], "weight": table.mass(), "edges": table.spec.bins.edges}
         names = "predicted_score", "predicted_score_variance"
         found["predicted_scores"] = np.stack([found[key] for key in names], axis=-1)
         found |= {key: getattr(table, key) for key in ("accuracy", "brier_score", "log_loss")}
