@@ -24,7 +24,6 @@ from trueness.old_table import (
     EventTable,
     OptionTables,
     SingleSpec,
-    Sums,
     Tables,
     TableSpec,
 )
@@ -52,7 +51,7 @@ from trueness.spec import Spec, TableOptions
 from trueness.table import Clusters, Parts, RankBins, Table
 from trueness.tabulation import edges_for, passes, tabulate_in_detail
 from trueness.tabulation import portable as todays_portable
-from trueness.tabulation.compiled import units
+from trueness.tabulation.compiled import LOG_SCORE, POSSIBLE_VARIANCE, units
 from trueness.tabulation.options import refused_by_row
 from trueness.variation import CONFIDENCE, Variation, as_variation
 
@@ -295,8 +294,7 @@ def _summed(
     """The sums of rows of one number of classes, each in the part of its number."""
     specs = _todays_specs(spec, rows.n_classes)
     groups, group_of_part = parts.without_units.distinct()
-    portably = passes.engine_for(rows, specs, engine) is todays_portable
-    if portably or not hasattr(Sums, "possible_variance"):
+    if passes.engine_for(rows, specs, engine) is todays_portable:
         sums = spec.zeros(len(parts.group), len(groups.group), rows.n_classes)
         portable.add(rows, rows.spans(), spec, part, group_of_part[part], sums)
         return sums
@@ -428,12 +426,12 @@ def _sums_of_lines(spec: Spec, of: Any, n_classes: int) -> dict[str, NDArray[Any
         "rows": rows[:, 0, :m],
         "ordered": np.stack([whole[:, 0, :m, :c], fraction[:, 0, :m, :c]], axis=-1),
         "ranks": np.stack([count[:, 0, :m], none[:, 0, :m]], axis=-1),
-        "log_score": scores[:, :, 0],
-        "log_score_variance": scores[:, :, 3],
+        "log_score": scores[:, :, LOG_SCORE],
+        "log_score_variance": scores[:, :, POSSIBLE_VARIANCE],
         "top_rows": rows[:, 1, :k],
         "top_predicted": np.stack([whole[:, 1, :k, 0], fraction[:, 1, :k, 0]], axis=-1),
         "top_observed": np.stack([count[:, 1, :k, 0], none[:, 1, :k, 0]], axis=-1),
-        "predicted_score": predicted[:, :, 0],
+        "predicted_score": predicted[:, :, LOG_SCORE],
         "log_likelihood": parts["overall"][:, 0],
     }
     if of.events is not None:
