@@ -1,0 +1,137 @@
+"""Checks of single arguments, the seed of all random streams, and the settings of an answer."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
+from hashlib import blake2b
+from typing import Any, TypeAlias
+
+import numpy as np
+
+from trueness.refusals import InvalidTypeError, InvalidValueError, nearest
+
+Seed: TypeAlias = "int | np.random.Generator | None"
+
+WITH_TOLERANCE = ("vce", "gap", "ece", "rce")
+"""The numbers that may have a tolerance; one number alone is meant for the first two."""
+
+
+def whole_number(argument: str, value: Any, least: int, most: int | None = None) -> int:
+    """The value as an int; refused if it is not a whole number, too small or too large."""
+    if isinstance(value, bool) or not isinstance(value, (int, np.integer)) or value < least:
+        wanted = f"an integer of at least {least}"
+    elif most is not None and value > most:
+        wanted = f"at most {most}"
+    else:
+        return int(value)
+    raise bad_argument(argument, wanted, value)
+
+
+def number_in(argument: str, value: Any, low: float, high: float) -> float:
+    """The value as a float; refused unless low ≤ value < high."""
+    is_number = isinstance(value, (int, float, np.number)) and not isinstance(value, bool)
+    if not is_number or not low <= value < high:
+        wanted = f"a number from {low:g} to below {high:g}"
+        raise bad_argument(argument, wanted, value)
+    return float(value)
+
+
+def require_choice(argument: str, value: Any, accepted: Sequence[str]) -> None:
+    """Refuse a value that is not one of the accepted names, and list them."""
+    if not isinstance(value, str) or value not in accepted:
+        raise bad_argument(argument, f"one of {', '.join(map(repr, accepted))}", value)
+
+
+def bad_argument(argument: str, wanted: str, value: Any) -> InvalidValueError:
+    """The refusal of a value that is not what is wanted."""
+    cause = f"`{argument}` must be {wanted}, got {value!r}"
+    return InvalidValueError("bad-argument", cause, argument=argument, value=value)
+
+
+def root_seed(seed: Seed) -> int:
+    """A seed for all streams: the argument, a draw from a generator, or for None a new one.
+
+    >>> root_seed(7)
+    7
+    """
+    if isinstance(seed, (int, np.integer)) and not isinstance(seed, bool) and seed >= 0:
+        return int(seed)
+    if seed is not None and not isinstance(seed, np.random.Generator):
+        cause = f"`seed` must be None, an integer of at least 0 or a numpy Generator, got {seed!r}"
+        raise InvalidTypeError("wrong-type", cause, argument="seed", value=seed)
+    return int(np.random.default_rng(seed).integers(2**63))
+
+
+@dataclass(frozen=True, slots=True)
+class Settings:
+    """How an answer is computed; the same settings and rows give the same numbers.
+
+    Parameters
+    ----------
+    level : float
+        The level of the intervals. A model is found wrong if the p-value is at most 1 - level.
+    resamples : int
+        How often rows of a calibrated model are drawn. The smallest p-value of a test that draws
+        is 1/(resamples + 1); more are drawn if none is as extreme as the rows and that decides.
+    seed : int
+        Of all random streams.
+    tolerance : float or mapping from "vce", "gap", "ece", "rce" to floats, optional
+        The largest error that does not matter; a number is meant for VCE and for the difference
+        between mean confidence and accuracy. The answer says whether the error is within it.
+    min_group_size : int
+        Groups of fewer rows are not assessed.
+    """
+
+    level: float = 0.95
+    resamples: int = 999
+    seed: int = 0
+    tolerance: float | Mapping[str, float] | None = None
+    min_group_size: int = 100
+
+    def __post_init__(self) -> None:
+        level = number_in("level", self.level, 0.5, 1.0)
+        needed = math.ceil(1 / (1 - level) * (1 - 1e-9)) - 1
+        if whole_number("resamples", self.resamples, 1, 10**7) < needed:
+            cause = f"with {self.resamples} resamples no p-value can be as small as {1 - level:.3g}"
+            remedy = f"use {needed} resamples or more"
+            facts = {"argument": "resamples", "value": self.resamples}
+            raise InvalidValueError("too-few-resamples", cause, remedy, **facts)
+        whole_number("seed", self.seed, 0)
+        whole_number("min_group_size", self.min_group_size, 1)
+        _refuse_unknown_limits(self.tolerance)
+
+    @property
+    def largest_p(self) -> float:
+        """The largest p-value that counts; 1 - 0.9 is rounded to below 0.1, which p may equal."""
+        return 1 - self.level + 1e-12
+
+    @property
+    def limits(self) -> dict[str, float]:
+        """The tolerance of each number that has one."""
+        if self.tolerance is None:
+            return {}
+        if isinstance(self.tolerance, Mapping):
+            return {name: float(limit) for name, limit in self.tolerance.items()}
+        return dict.fromkeys(WITH_TOLERANCE[:2], float(self.tolerance))
+
+    def of_group(self, name: str) -> Settings:
+        """With a seed that depends on the group's name, not on which other groups there are."""
+        mark = blake2b(name.encode("utf-8", "surrogatepass"), digest_size=8).digest()
+        return replace(self, seed=(self.seed ^ int.from_bytes(mark)) % 2**63)
+
+
+def _refuse_unknown_limits(tolerance: Any) -> None:
+    limits = tolerance if isinstance(tolerance, Mapping) else {"vce": tolerance}
+    if not limits:
+        raise bad_argument("tolerance", "a number, or a mapping such as {'vce': 0.02}", tolerance)
+    for name, limit in limits.items():
+        if name not in WITH_TOLERANCE:
+            cause = f"`tolerance` has the unknown number {name!r}"
+            remedy = nearest(str(name), WITH_TOLERANCE)
+            raise InvalidValueError(
+                "unknown-metric", cause, remedy, argument="tolerance", value=name
+            )
+        if tolerance is not None:
+            number_in("tolerance", limit, 0.0, 2.0)

@@ -1,0 +1,177 @@
+"""What a result says, as data: the answer, and sections of sentences, numbers and tables.
+
+Every sentence is made once, by the result. Text, HTML and pictures are made from these values, so
+that no two of them can disagree. `str(answer)` is at most 15 lines of at most 100 characters.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from dataclasses import dataclass
+from typing import NamedTuple, Protocol, runtime_checkable
+
+from trueness.formatting import aligned, decimals, interval, number, shortened, wrapped
+
+WIDTH = 100
+LINES = 15
+MOST_NUMBERS = 5
+MOST_PLACES = 3
+
+
+class Caution(NamedTuple):
+    """Something that limits what may be concluded, and what to do about it."""
+
+    code: str
+    """Short and stable, for programs: "few-rows", "ties", …"""
+    text: str
+
+    def __str__(self) -> str:
+        return self.text
+
+
+class Entry(NamedTuple):
+    """A number with its name and interval: a line of a list, a point of a picture."""
+
+    name: str
+    value: float | None
+    low: float | None = None
+    high: float | None = None
+    rows: int | None = None
+    words: str = ""
+    """What else is to be said about it; the reason if it has no value or interval."""
+    signed: bool = False
+    """Whether a plus sign is shown: the number is a difference."""
+
+
+class Forest(NamedTuple):
+    """Numbers of one unit, beneath one another.
+
+    >>> print(*Forest("", "share", (Entry("VCE", 0.1204, 0.0763, 0.1662),)).lines(), sep="")
+    VCE  0.120  [0.076, 0.166]
+    """
+
+    title: str
+    unit: str
+    """What they are numbers of, as the axis of a picture says it."""
+    entries: tuple[Entry, ...]
+
+    def lines(self, width: int = WIDTH) -> list[str]:
+        """The entries as aligned lines: name, rows, value, interval, words."""
+        if not self.entries:
+            return []
+        sizes = ["" if it.rows is None else f"{it.rows:,} rows" for it in self.entries]
+        cells = [
+            [shortened(it.name, width // 2), rows, *_value_and_interval(it)]
+            for it, rows in zip(self.entries, sizes, strict=True)
+        ]
+        kept = [k for k in range(4) if any(row[k] for row in cells)]
+        lines = aligned([[row[k] for k in kept] for row in cells], [(0, 1, 1, 0)[k] for k in kept])
+        longest = max(map(len, lines))
+        return [
+            line
+            for start, it in zip(lines, self.entries, strict=True)
+            for line in (wrapped(it.words, width, f"{start:{longest}}  ") or [start])
+        ]
+
+
+def _value_and_interval(it: Entry) -> tuple[str, str]:
+    if it.low is None or it.high is None:
+        return number(it.value, sign=it.signed), ""
+    places = decimals(it.low, it.high)
+    span = interval(it.low, it.high, places, sign=it.signed)
+    return number(it.value, places, sign=it.signed), span
+
+
+@dataclass(frozen=True, slots=True)
+class Answer:
+    """The answer to a question about a model, for people; printed in at most 15 lines."""
+
+    headline: str
+    """What the model does, and by how much."""
+    numbers: Forest
+    """At most five numbers, VCE among them where the rows have one."""
+    certainty: str
+    """How sure that is: the only p-value of the answer, or what would be needed to tell."""
+    where: tuple[str, ...]
+    """In which groups, classes or bins, the clearest first."""
+    advice: str
+    """What to do."""
+    warnings: tuple[Caution, ...]
+
+    def __post_init__(self) -> None:
+        if len(self.numbers.entries) > MOST_NUMBERS:
+            raise ValueError(f"an answer has at most {MOST_NUMBERS} numbers")
+
+    def __str__(self) -> str:
+        numbers = [line for it in self.numbers.lines() for line in _few([it], 1)]
+        lines = [
+            *_few(wrapped(self.headline, WIDTH), 2),
+            *numbers,
+            *_few(wrapped(self.certainty, WIDTH), 2),
+        ]
+        lines += _few([line for it in self.where for line in wrapped(it, WIDTH, "- ")], MOST_PLACES)
+        lines += _few(wrapped(self.advice, WIDTH, "What to do: "), 2)
+        cautions = [line for it in self.warnings for line in wrapped(it.text, WIDTH, "Warning: ")]
+        return "\n".join([*lines, *_few(cautions, LINES - len(lines))])
+
+
+def _few(lines: list[str], most: int) -> list[str]:
+    """The first lines; what follows is in the details, and the last line shows it."""
+    if len(lines) <= most:
+        return lines
+    return [*lines[: most - 1], f"{lines[most - 1][: WIDTH - 2]} …"] if most > 0 else []
+
+
+@runtime_checkable
+class Part(Protocol):
+    """A part of a section that can be shown as text: numbers, a table, a chart."""
+
+    def lines(self, width: int = WIDTH) -> list[str]:
+        """The part as lines of at most so many characters."""
+
+
+class Section(NamedTuple):
+    """Sentences, numbers, tables and charts under a title."""
+
+    title: str
+    parts: tuple[str | Part, ...]
+    folded: bool = False
+    """Whether a page shows it only when it is asked for."""
+
+    def lines(self, width: int = WIDTH) -> list[str]:
+        """The section as text under its underlined title."""
+        found = [self.title, "-" * len(self.title)]
+        for part in self.parts:
+            found += wrapped(part, width) if isinstance(part, str) else part.lines(width)
+        return found
+
+
+class Document(NamedTuple):
+    """All that a result shows: the answer first, then how it was made, then the sections."""
+
+    answer: Answer
+    facts: tuple[str, ...]
+    """What was assessed and how: rows, classes, bins, level, resamples and seed."""
+    sections: tuple[Section, ...]
+    table: str | None = None
+    """The saved table as JSON, so that a page can be read back."""
+
+    def text(self, width: int = WIDTH) -> str:
+        """The whole document as text."""
+        return "\n".join(
+            _with_gaps(
+                [
+                    str(self.answer).splitlines(),
+                    list(self.facts),
+                    *(it.lines(width) for it in self.sections),
+                ]
+            )
+        )
+
+
+def _with_gaps(blocks: Iterable[list[str]]) -> list[str]:
+    """The lines of all blocks with an empty line between two of them."""
+    lines: list[str] = []
+    for block in blocks:
+        lines += ["", *block] if lines and block else block
+    return lines
