@@ -4,8 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, replace
-from hashlib import blake2b
+from dataclasses import dataclass
 from typing import Any, TypeAlias
 
 import numpy as np
@@ -116,11 +115,6 @@ class Settings:
             return {name: float(limit) for name, limit in self.tolerance.items()}
         return dict.fromkeys(WITH_TOLERANCE[:2], float(self.tolerance))
 
-    def of_group(self, name: str) -> Settings:
-        """With a seed that depends on the group's name, not on which other groups there are."""
-        mark = blake2b(name.encode("utf-8", "surrogatepass"), digest_size=8).digest()
-        return replace(self, seed=(self.seed ^ int.from_bytes(mark)) % 2**63)
-
 
 def _refuse_unknown_limits(tolerance: Any) -> None:
     limits = tolerance if isinstance(tolerance, Mapping) else {"vce": tolerance}
@@ -128,10 +122,8 @@ def _refuse_unknown_limits(tolerance: Any) -> None:
         raise bad_argument("tolerance", "a number, or a mapping such as {'vce': 0.02}", tolerance)
     for name, limit in limits.items():
         if name not in WITH_TOLERANCE:
-            cause = f"`tolerance` has the unknown number {name!r}"
+            cause, facts = f"`tolerance` has the unknown number {name!r}", {"argument": "tolerance"}
             remedy = nearest(str(name), WITH_TOLERANCE)
-            raise InvalidValueError(
-                "unknown-metric", cause, remedy, argument="tolerance", value=name
-            )
+            raise InvalidValueError("unknown-metric", cause, remedy, **facts, value=name)
         if tolerance is not None:
             number_in("tolerance", limit, 0.0, 2.0)

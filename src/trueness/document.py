@@ -103,16 +103,19 @@ class Answer:
             raise ValueError(f"an answer has at most {MOST_NUMBERS} numbers")
 
     def __str__(self) -> str:
-        numbers = [line for it in self.numbers.lines() for line in _few([it], 1)]
-        lines = [
-            *_few(wrapped(self.headline, WIDTH), 2),
-            *numbers,
-            *_few(wrapped(self.certainty, WIDTH), 2),
+        places = [line for it in self.where for line in wrapped(it, WIDTH, "- ")]
+        blocks = [
+            _few(wrapped(self.headline, WIDTH), 2),
+            [line for it in self.numbers.lines() for line in _few([it], 1)],
+            _few(wrapped(self.certainty, WIDTH), 2),
+            _few(places, MOST_PLACES),
+            _few(wrapped(self.advice, WIDTH, "What to do: "), 2),
         ]
-        lines += _few([line for it in self.where for line in wrapped(it, WIDTH, "- ")], MOST_PLACES)
-        lines += _few(wrapped(self.advice, WIDTH, "What to do: "), 2)
         cautions = [line for it in self.warnings for line in wrapped(it.text, WIDTH, "Warning: ")]
-        return "\n".join([*lines, *_few(cautions, LINES - len(lines))])
+        left = LINES - sum(map(len, blocks))
+        if len(cautions) + 2 <= left:
+            blocks[1] = ["", *blocks[1], ""]
+        return "\n".join(line for block in [*blocks, _few(cautions, left)] for line in block)
 
 
 def _few(lines: list[str], most: int) -> list[str]:

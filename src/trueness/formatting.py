@@ -28,9 +28,9 @@ def decimals(low: float, high: float) -> int:
     return min(max(1 - math.floor(math.log10(width)), 1), MOST_DECIMALS)
 
 
-def _decimals_of(value: float) -> int:
+def decimals_of(value: float) -> int:
     """Decimals of a number without an interval: three digits that count, at most four decimals."""
-    if value == 0 or abs(value) >= 99.95:
+    if value == 0 or not math.isfinite(value) or abs(value) >= 99.95:
         return 0
     return min(max(2 - math.floor(math.log10(abs(value) * (1 + 5e-4))), 0), 4)
 
@@ -47,7 +47,7 @@ def number(value: float | None, places: int | None = None, *, sign: bool = False
         return MISSING
     if math.isinf(value):
         return "infinite" if value > 0 else "minus infinite"
-    digits = _decimals_of(value) if places is None else places
+    digits = decimals_of(value) if places is None else places
     return f"{value:{'+' if sign and value else ''}z,.{digits}f}"
 
 

@@ -12,7 +12,7 @@ from typing import Any, Literal, NamedTuple
 
 import numpy as np
 
-from trueness.formatting import aligned, estimate, p_cell, shortened, visible
+from trueness.formatting import aligned, decimals_of, estimate, number, p_cell, shortened, visible
 
 FRAMES: tuple[Literal["pandas", "polars"], ...] = ("pandas", "polars")
 """The libraries of data frames, in the order of preference."""
@@ -103,7 +103,7 @@ class Listing(NamedTuple):
         return "\n".join([*lines, r"\bottomrule", r"\end{tabular}", ""])
 
     def lines(self, width: int = 100) -> list[str]:
-        r"""As aligned lines of text under their heads.
+        r"""As aligned lines of text under their heads; what is too long ends in "…".
 
         >>> print(*Listing(("bin", "gap"), ((1, 0.512), (2, None))).lines(), sep="\n")
         bin    gap
@@ -112,31 +112,43 @@ class Listing(NamedTuple):
         """
         heads, *body = self._for_people()
         texts = [[shortened(it.text, 40) for it in row] for row in (heads, *body)]
-        return [line[:width] for line in aligned(texts, _are_numbers(body, len(heads)))]
+        lines = aligned(texts, _are_numbers(body, len(heads)))
+        return [line if len(line) <= width else f"{line[: width - 1]}…" for line in lines]
 
     def _for_people(self) -> list[list[Marked]]:
-        """Heads and cells as texts: values beside their intervals, no columns that are empty."""
+        """Heads and cells as texts: values beside their intervals, no columns that are empty.
+
+        Numbers without intervals have the decimals of the largest in their column.
+        """
         names, by_name = self.columns, self.to_dict()
         ends = {name: (f"{name}_low", f"{name}_high") for name in names if f"{name}_low" in names}
         if "low" in names:
             ends[names[names.index("low") - 1]] = ("low", "high")
         hidden = {end for pair in ends.values() for end in pair}
-        empty = {name for name in names if all(it is None for it in by_name[name])}
-        shown = [name for name in names if name not in hidden | empty]
-        rows = [dict(zip(names, row, strict=True)) for row in self.rows]
-        body = [[_cell(row, name, ends.get(name)) for name in shown] for row in rows]
-        return [[Marked(name) for name in shown], *body]
+        shown: dict[str, list[Marked]] = {}
+        for name in names:
+            cells = by_name[name]
+            if name in hidden or all(it is None for it in cells):
+                continue
+            low, high = (by_name[end] for end in ends.get(name, ())) if name in ends else (cells, cells)
+            largest = max((abs(it) for it in cells if isinstance(it, float)), default=0.0)
+            places = None if name in ends else decimals_of(largest)
+            is_p = name.endswith("p_value")
+            rows = zip(cells, low, high, strict=True)
+            shown[name] = [_p_cell(it[0]) if is_p else _cell(*it, places) for it in rows]
+        heads = [Marked(name) for name in shown]
+        return [heads, *([*row] for row in zip(*shown.values(), strict=True))]
 
 
-def _cell(row: Mapping[str, Any], name: str, ends: tuple[str, str] | None) -> Marked:
-    value = _known(row[name])
+def _p_cell(value: Any) -> Marked:
+    return Marked("" if value is None else p_cell(value))
+
+
+def _cell(value: Any, low: Any, high: Any, places: int | None) -> Marked:
     if value is None or isinstance(value, Marked):
         return value or Marked("")
     if isinstance(value, float):
-        if name.endswith("p_value"):
-            return Marked(p_cell(value))
-        low, high = (_known(row[end]) for end in ends) if ends else (None, None)
-        return Marked(estimate(value, low, high))
+        return Marked(estimate(value, low, high) if places is None else number(value, places))
     if isinstance(value, int) and not isinstance(value, bool):
         return Marked(f"{value:,}")
     return Marked(visible(str(value)))

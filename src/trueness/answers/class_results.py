@@ -1,0 +1,164 @@
+"""Single classes: how often each was predicted and came true, and whether it is too extreme."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+import numpy as np
+
+from trueness.arguments import Settings
+from trueness.exact_sums import FloatArray
+from trueness.formatting import counted, visible
+from trueness.inference.binomial import CERTAIN
+from trueness.inference.calibration_tests import class_roots, holm
+from trueness.inference.distributions import two_sided
+from trueness.inference.estimates import Estimate, class_gaps, class_slopes
+from trueness.inference.sample import FEWEST_CLUSTERS, Sample
+from trueness.listing import Listing, plain
+
+MOST_SHOWN = 20
+"""Classes that a printed list shows."""
+
+EXPLAINS = 0.5
+"""A wrong frequency that is this share of a class's error is named before the slope."""
+
+
+@dataclass(frozen=True, slots=True)
+class ClassResult:
+    """One class as an event: does it come true as often as its probability says?"""
+
+    name: str
+    expected: float
+    """The number of rows that its probabilities add up to."""
+    observed: float
+    """The number of rows of the class; sums of weights if rows have weights."""
+    gap: Estimate
+    """(Expected - observed)/N: above 0 if it is predicted more often than it comes true."""
+    slope: Estimate
+    """How its log-odds must be stretched: below 1 they are too extreme, above 1 not enough."""
+    p_value: float | None
+    """Of frequency and slope together, corrected for the number of classes by Holm's method."""
+    fault: str
+    """ "frequency", "slope", or "" if no error is found."""
+    is_extreme: bool
+    """Whether its probabilities are too near to 0 and 1, if they have an error of that kind."""
+    size: float
+    """The error as a share of the rows."""
+
+    @property
+    def words(self) -> str:
+        """What is wrong with the class; empty if no error is found."""
+        if self.fault == "frequency":
+            return f"{'over' if self.expected > self.observed else 'under'}-predicted"
+        if self.fault == "slope":
+            return "too extreme" if self.is_extreme else "not extreme enough"
+        return ""
+
+
+@dataclass(frozen=True, slots=True)
+class ClassResults:
+    """All classes, in order; of two classes only the second, since the first mirrors it."""
+
+    classes: tuple[ClassResult, ...]
+
+    def __iter__(self) -> Iterator[ClassResult]:
+        return iter(self.classes)
+
+    def __len__(self) -> int:
+        return len(self.classes)
+
+    def __getitem__(self, key: int | str) -> ClassResult:
+        if isinstance(key, str):
+            return next(it for it in self.classes if it.name == key)
+        return self.classes[key]
+
+    @property
+    def wrong(self) -> tuple[ClassResult, ...]:
+        """The classes in which an error is found, the largest error first."""
+        return tuple(sorted((it for it in self if it.fault), key=lambda it: -it.size))
+
+    def listing(self) -> Listing:
+        """One row for each class, with its interval."""
+        return Listing.of(
+            [
+                {
+                    "class": it.name,
+                    "expected": it.expected,
+                    "observed": it.observed,
+                    "gap": it.gap.value,
+                    "gap_low": it.gap.low,
+                    "gap_high": it.gap.high,
+                    "slope": it.slope.value,
+                    "slope_low": it.slope.low,
+                    "slope_high": it.slope.high,
+                    "p_value": it.p_value,
+                    "finding": it.words or it.slope.reason or "",
+                }
+                for it in self
+            ]
+        )
+
+    def __str__(self) -> str:
+        if not self.wrong:
+            return f"No error is found in {counted(len(self), 'class', 'classes')}."
+        shown = ClassResults(self.wrong[:MOST_SHOWN])
+        more = len(self.wrong) - len(shown)
+        rest = [f"… and {counted(more, 'more class', 'more classes')}"] if more else []
+        rest += [f"No error is found in the other {len(self) - len(self.wrong)}."]
+        return "\n".join([*shown.listing().lines(), *(rest if len(self) > len(shown) else [])])
+
+    __repr__ = __str__
+
+    def to_dict(self) -> list[dict[str, object]]:
+        """Each class as plain numbers and strings."""
+        return [{**plain(it), "words": it.words} for it in self]
+
+
+def class_results(sample: Sample, settings: Settings) -> ClassResults | None:
+    """All classes of a sample; None if the table has none."""
+    roots = class_roots(sample)
+    if roots is None:
+        return None
+    gaps, slopes = class_gaps(sample, settings.level), class_slopes(sample, settings.level)
+    p = np.stack([two_sided(np.nan_to_num(each)) for each in (roots.frequency, roots.slope)])
+    corrected = holm(np.minimum(2 * p.min(axis=0), 1.0).tolist())
+    can_tell = sample.design.clusters >= FEWEST_CLUSTERS
+    sizes, made = _sizes(sample, slopes), []
+    for k, (gap, slope) in enumerate(zip(gaps, slopes, strict=True)):
+        apart, p_value = abs(gap.value or 0.0), corrected[k] if can_tell else None
+        explains = p[0, k] <= settings.largest_p and apart >= EXPLAINS * sizes[k]
+        fault = "frequency" if explains or p[0, k] <= p[1, k] else "slope"
+        found = p_value is not None and p_value <= settings.largest_p
+        made.append(
+            ClassResult(
+                name=visible(sample.class_names[sample.class_index[k]]),
+                expected=float(sample.classes.predicted[k].sum()),
+                observed=float(sample.classes.observed[k].sum()),
+                gap=gap,
+                slope=slope,
+                p_value=p_value,
+                fault=fault if found else "",
+                is_extreme=float(roots.slope[k]) < 0
+                if slope.low is None
+                else (slope.value or 0.0) < 1,
+                size=max(apart, float(sizes[k])),
+            )
+        )
+    return ClassResults(tuple(made))
+
+
+def _sizes(sample: Sample, slopes: tuple[Estimate, ...]) -> FloatArray:
+    """Mean distance between the probability of each class and what its slope makes of it, (K,).
+
+    Log-odds are stretched about their mean, so that the frequency stays nearly what it is.
+    """
+    n, total, _ = sample.classes
+    p = np.clip(np.divide(total, n, out=np.full(n.shape, 0.5), where=n > 0), CERTAIN, 1 - CERTAIN)
+    x, v = np.log(p) - np.log1p(-p), n * p * (1 - p)
+    centre = np.divide(
+        (v * x).sum(axis=1), v.sum(axis=1), out=np.zeros(len(v)), where=v.any(axis=1)
+    )
+    b = np.array([1.0 if it.value is None else it.value for it in slopes])[:, None]
+    at = centre[:, None] + b * (x - centre[:, None])
+    fitted = 1 / (1 + np.exp(-np.clip(at, -500, 500)))
+    return np.asarray((n * np.abs(p - fitted)).sum(axis=1) / sample.totals.mass)
