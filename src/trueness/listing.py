@@ -130,7 +130,9 @@ class Listing(NamedTuple):
             cells = by_name[name]
             if name in hidden or all(it is None for it in cells):
                 continue
-            low, high = (by_name[end] for end in ends.get(name, ())) if name in ends else (cells, cells)
+            low, high = (
+                (by_name[end] for end in ends.get(name, ())) if name in ends else (cells, cells)
+            )
             largest = max((abs(it) for it in cells if isinstance(it, float)), default=0.0)
             places = None if name in ends else decimals_of(largest)
             is_p = name.endswith("p_value")

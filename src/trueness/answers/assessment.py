@@ -35,16 +35,15 @@ from trueness.inference.estimates import (
     confidence_gap,
     entropic_difference,
     rank_error,
-    top_effect,
     top_error,
     variation_error,
 )
 from trueness.inference.noise import Streams, draw_ranks, draw_top_errors
-from trueness.inference.sample import FEWEST_CLUSTERS, Design, Sample
+from trueness.inference.sample import FEWEST_CLUSTERS, Sample
 from trueness.listing import Listing, plain
 from trueness.refusals import InvalidTypeError, InvalidValueError
 from trueness.spec import TableOptions
-from trueness.table import EventBins, RankBins, Table
+from trueness.table import Table
 from trueness.today import Rows, read, tabulate_rows
 from trueness.variation import Variation
 
@@ -307,7 +306,8 @@ def _estimated(
         "gap": confidence_gap(sample, level),
         "rce": rank_error(sample, draws, level),
     }
-    noise = draw_top_errors(sample, top_effect(sample), settings.resamples, streams)
+    effect = float(sample.rank_effects()[1][0])
+    noise = draw_top_errors(sample, effect, settings.resamples, streams)
     found["ece"] = top_error(sample, noise, level)
     evidence = Evidence(
         sample=sample,
@@ -396,59 +396,29 @@ def _furthest_clusters(
     p = np.divide(stated, n, out=np.zeros(n.shape), where=n > 0)
     noise = np.sqrt((n * p * (1 - p)).sum(axis=1) + 1e-9 * n.sum(axis=1))
     z = np.abs((stated - right).sum(axis=1)) / noise
-    counts = table.value("rows", "unit").sum(axis=1)
     places = np.searchsorted(clusters.identities, table.units)
     for u in np.argsort(-z, kind="stable")[:MOST_CLUSTERS].tolist():
-        alone = _cluster(table, sample, u)
-        streams = Streams(settings.seed)
-        draws = draw_ranks(alone, settings.resamples, streams)
-        gaps, level = variation_gaps(alone, draws, streams), settings.level
-        noise_of_top = draw_top_errors(alone, top_effect(alone), settings.resamples, streams)
-        yield (
-            visible(clusters.names[int(places[u])]),
-            ClusterResult(
-                n_rows=int(counts[u]),
-                accuracy=alone.totals.accuracy,
-                confidence=alone.totals.confidence,
-                gap=confidence_gap(alone, level),
-                vce=variation_error(alone, gaps, draws, level),
-                ece=top_error(alone, noise_of_top, level),
-                rce=rank_error(alone, draws, level),
-            ),
-        )
+        its = _estimated(Sample.of(_rows_of_cluster(table, u)), settings, Streams(settings.seed))
+        totals, found = its.evidence.sample.totals, its.evidence.estimates
+        plain_numbers = (totals.n_rows, totals.accuracy, totals.confidence)
+        without = {"low": None, "high": None, "reason": "rows of one cluster"}
+        estimates = (replace(found[name], **without) for name in ("gap", "vce", "ece", "rce"))
+        name = visible(clusters.names[int(places[u])])
+        yield name, ClusterResult(*plain_numbers, *estimates)
 
 
-def _cluster(table: Table, sample: Sample, u: int) -> Sample:
-    """The rows of one cluster, as if they were all rows and independent."""
-    units = sample.units
-    assert units is not None
-    assert units.top is not None
-    ranks = RankBins(*(each[u] for each in units.ranks[:3]), units.ranks.options)
-    top, square, top_square = (
-        EventBins(*(each[u] for each in units.top)),
-        ranks.rows,
-        units.top.rows[u],
-    )
-    if table.spec.weighted:
-        square = table.value("weight_square", "unit")[u][None]
-        top_square = table.value("top_weight_square", "unit")[u][None]
-    rows = np.divide(ranks.rows**2, square, out=np.zeros(square.shape), where=square > 0)
-    mass = float(ranks.rows.sum())
-    shares = {"accuracy": ranks.observed, "confidence": ranks.predicted}
-    means = {name: float(each[..., 0].sum()) / mass for name, each in shares.items()}
-    return replace(
-        sample,
-        ranks=ranks,
-        effective_rows=rows,
-        top=top,
-        top_square=top_square,
-        classes=None,
-        predicted=None,
-        units=None,
-        totals=sample.totals._replace(mass=mass, **means),
-        row_weight=float(square.sum()) / mass,
-        design=Design(clusters=1.0),
-    )
+def _rows_of_cluster(table: Table, u: int) -> Table:
+    """The rows of one cluster, as if they were independent; what is not kept by cluster is 0."""
+    whole = table.over("group")
+    chosen = whole.parts.unit == whole.units[u]
+    parts = whole.parts.take(chosen).without_units
+    spec = replace(whole.spec, classes=(), class_bins=None)
+    kept = {"part": whole.sums, "group": spec.zeros(len(chosen), len(parts.unit), whole.n_classes)}
+    sums = {
+        name: kept[its.axis][name][chosen] if its.axis == "part" else kept["group"][name]
+        for name, its in spec.fields()
+    }
+    return Table(spec, parts, sums)
 
 
 # What limits the conclusions ----------------------------------------------------------------------
@@ -457,14 +427,19 @@ def _cluster(table: Table, sample: Sample, u: int) -> Sample:
 def _cautions(table: Table, sample: Sample) -> Iterator[Caution]:
     """All warnings about a table, each with its remedy."""
     totals, n = sample.totals, counted(sample.totals.n_rows, "row")
-    rows, enough = sample.effective_rows.sum(axis=0), max(FEW_ROWS, table.n_classes)
+    rows = np.concatenate([stratum.rows for stratum in sample.strata])
+    enough = max(FEW_ROWS, table.n_classes)
     few = float(rows[rows < enough].sum() / rows.sum())
     if few > FEW_SHARE and sample.without_interval() is None:
-        supported = max(1, min(len(rows), int(rows.sum() / enough)))
-        remedy = f"use bins=EqualMass({supported})" if supported > 1 else "collect more"
-        yield Caution("few-rows", f"{percent(few)} of the rows are in bins of fewer than {enough}: {remedy}.")
+        supported = int(rows.sum() / enough)
+        remedy = f"use bins=EqualMass({min(10, supported)})" if supported > 1 else "collect more"
+        yield Caution(
+            "few-rows", f"{percent(few)} of the rows are in bins of fewer than {enough}: {remedy}."
+        )
     if table.tied_rows > totals.impossible:
-        remedy = "their ranks are shared" if table.spec.ties == "split" else "compare with ties='split'"
+        remedy = (
+            "their ranks are shared" if table.spec.ties == "split" else "compare with ties='split'"
+        )
         tied = f"In {count(table.tied_rows)} of {n} another class is as probable as the true one"
         yield Caution("ties", f"{tied}; {remedy}.")
     if totals.impossible:
@@ -473,11 +448,10 @@ def _cautions(table: Table, sample: Sample) -> Iterator[Caution]:
     if sample.design.soft != 1.0:
         worth = f"a row with its soft label is worth {number(1 / sample.design.soft)} rows with one label"
         yield Caution("soft-labels", f"Soft labels: {worth}, if annotators are independent.")
-    if table.spec.weighted and sample.effective_rows.sum() < totals.n_rows / 2:
-        worth = (
-            f"{n} with uneven weights are worth {count(round(float(sample.effective_rows.sum())))}"
-        )
-        yield Caution("uneven-weights", f"{worth}; a few heavy rows decide.")
+    worth = totals.mass / sample.row_weight
+    if table.spec.weighted and worth < totals.n_rows / 2:
+        words = f"{n} with uneven weights are worth {count(round(worth))}"
+        yield Caution("uneven-weights", f"{words}; a few heavy rows decide.")
     clusters = sample.design.clusters
     if FEWEST_CLUSTERS <= clusters < FEW_CLUSTERS:
         text = f"With {count(round(clusters, 1))} effective clusters only large errors are found."

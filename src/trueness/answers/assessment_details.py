@@ -167,18 +167,25 @@ def bins_of(result: Assessment) -> Listing:
     """Each bin of variation that has rows: predicted and observed variation."""
     table, bins = result.table, result.table.rank_bins()
     predicted, observed = table.predicted_variation, table.observed_variation
-    return _by_bin(table.spec.bins, bins.rows.sum(axis=0), ("predicted", predicted), ("observed", observed))
+    return _by_bin(
+        table.spec.bins, bins.rows.sum(axis=0), ("predicted", predicted), ("observed", observed)
+    )
 
 
 def confidence_of(result: Assessment) -> Listing:
     """Each bin of confidence that has rows: mean confidence and accuracy."""
     n, stated, right = (each[0] for each in result.table.top_bins())
     rows = np.where(n > 0, n, np.nan)
-    return _by_bin(result.table.spec.top_bins, n, ("accuracy", right / rows), ("confidence", stated / rows))
+    return _by_bin(
+        result.table.spec.top_bins, n, ("accuracy", right / rows), ("confidence", stated / rows)
+    )
 
 
 def _by_bin(
-    edges: Edges | None, rows: FloatArray, first: tuple[str, FloatArray], second: tuple[str, FloatArray]
+    edges: Edges | None,
+    rows: FloatArray,
+    first: tuple[str, FloatArray],
+    second: tuple[str, FloatArray],
 ) -> Listing:
     """One line for each bin with rows: two numbers, and how much the second exceeds the first."""
     assert edges is not None

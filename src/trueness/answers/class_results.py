@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import dataclass
+
 import numpy as np
 
 from trueness.arguments import Settings
@@ -13,7 +14,7 @@ from trueness.inference.binomial import CERTAIN
 from trueness.inference.calibration_tests import class_roots, holm
 from trueness.inference.distributions import two_sided
 from trueness.inference.estimates import Estimate, class_gaps, class_slopes
-from trueness.inference.sample import FEWEST_CLUSTERS, Sample
+from trueness.inference.sample import Events, Sample
 from trueness.listing import Listing, plain
 
 MOST_SHOWN = 20
@@ -116,14 +117,14 @@ class ClassResults:
 
 def class_results(sample: Sample, settings: Settings) -> ClassResults | None:
     """All classes of a sample; None if the table has none."""
-    roots = class_roots(sample)
-    if roots is None:
+    roots, events = class_roots(sample), sample.classes
+    if roots is None or events is None:
         return None
     gaps, slopes = class_gaps(sample, settings.level), class_slopes(sample, settings.level)
     p = np.stack([two_sided(np.nan_to_num(each)) for each in (roots.frequency, roots.slope)])
     corrected = holm(np.minimum(2 * p.min(axis=0), 1.0).tolist())
-    can_tell = sample.design.clusters >= FEWEST_CLUSTERS
-    sizes, made = _sizes(sample, slopes), []
+    can_tell = sample.without_clusters() is None
+    sizes, made = _sizes(events, slopes) / sample.totals.mass, []
     for k, (gap, slope) in enumerate(zip(gaps, slopes, strict=True)):
         apart, p_value = abs(gap.value or 0.0), corrected[k] if can_tell else None
         explains = p[0, k] <= settings.largest_p and apart >= EXPLAINS * sizes[k]
@@ -132,8 +133,8 @@ def class_results(sample: Sample, settings: Settings) -> ClassResults | None:
         made.append(
             ClassResult(
                 name=visible(sample.class_names[sample.class_index[k]]),
-                expected=float(sample.classes.predicted[k].sum()),
-                observed=float(sample.classes.observed[k].sum()),
+                expected=float(events.predicted[k].sum()),
+                observed=float(events.observed[k].sum()),
                 gap=gap,
                 slope=slope,
                 p_value=p_value,
@@ -147,13 +148,12 @@ def class_results(sample: Sample, settings: Settings) -> ClassResults | None:
     return ClassResults(tuple(made))
 
 
-def _sizes(sample: Sample, slopes: tuple[Estimate, ...]) -> FloatArray:
-    """Mean distance between the probability of each class and what its slope makes of it, (K,).
+def _sizes(events: Events, slopes: tuple[Estimate, ...]) -> FloatArray:
+    """Σ|p - p'|, where p' is what its slope makes of the probability of a class, (K,).
 
     Log-odds are stretched about their mean, so that the frequency stays nearly what it is.
     """
-    n, total, _ = sample.classes
-    p = np.clip(np.divide(total, n, out=np.full(n.shape, 0.5), where=n > 0), CERTAIN, 1 - CERTAIN)
+    n, p = events.rows, np.clip(events.mean, CERTAIN, 1 - CERTAIN)
     x, v = np.log(p) - np.log1p(-p), n * p * (1 - p)
     centre = np.divide(
         (v * x).sum(axis=1), v.sum(axis=1), out=np.zeros(len(v)), where=v.any(axis=1)
@@ -161,4 +161,4 @@ def _sizes(sample: Sample, slopes: tuple[Estimate, ...]) -> FloatArray:
     b = np.array([1.0 if it.value is None else it.value for it in slopes])[:, None]
     at = centre[:, None] + b * (x - centre[:, None])
     fitted = 1 / (1 + np.exp(-np.clip(at, -500, 500)))
-    return np.asarray((n * np.abs(p - fitted)).sum(axis=1) / sample.totals.mass)
+    return np.asarray((n * np.abs(p - fitted)).sum(axis=1))

@@ -129,7 +129,9 @@ def _numbers(it: Evidence) -> list[Entry]:
     )
     for name in ("vce", "ece"):
         if (each := found.get(name)) is not None:
-            places = None if each.low is None or each.high is None else decimals(each.low, each.high)
+            places = (
+                None if each.low is None or each.high is None else decimals(each.low, each.high)
+            )
             plug_in, floor = (number(value, places) for value in (each.value, each.noise_floor))
             words = f"plug-in value {plug_in}, noise alone {floor}"
             first.append(Entry(name.upper(), each.debiased, each.low, each.high, None, words))
@@ -166,9 +168,9 @@ def _too_few(it: Evidence) -> Case | None:
             "cannot-tell", head, "Collect more clusters; more rows of the same do not help."
         )
     if rows < FEWEST_ROWS:
-        what = "row" if it.sample.independent else "independent row"
+        what = "row" if it.sample.is_plain else "independent row"
         have, need = counted(_rounded_down(rows), what), f"at least {FEWEST_ROWS} are needed"
-        worth = "" if it.sample.independent else f" {_rows(it)} are worth"
+        worth = "" if it.sample.is_plain else f" {_rows(it)} are worth"
         return Case(
             "cannot-tell", f"Too few rows to tell:{worth} {have}; {need}.", "Collect more rows."
         )
@@ -206,7 +208,9 @@ def _error(it: Evidence) -> Case:
     rows = it.sample.totals.impossible
     if rows and case.kind != "order" and not _is_certain(it.sample):
         advice = "smooth the predictions, so that no class has probability 0, then assess again."
-        case = case._replace(advice=f"In {counted(rows, 'row')} the true class had probability 0: {advice}")
+        case = case._replace(
+            advice=f"In {counted(rows, 'row')} the true class had probability 0: {advice}"
+        )
     if it.groups is not None:
         wrong, n = list(it.groups.wrong), it.groups.n_assessed
         named = f": {listed(wrong)}" if wrong else ""
@@ -223,7 +227,7 @@ def _strongest(it: Evidence) -> Case:
     """
     found = {test.name: _strength(test) for test in it.tests}
     frequency, slope, predicted = (found.get(name, 0.0) for name in _SPECIAL)
-    if it.sample.is_one_event:
+    if it.sample.ranks.options == (2,):
         return _classes(it) if frequency > slope else _confidence(it)
     of_all = max((each for name, each in found.items() if name not in _SPECIAL), default=0.0)
     if max(frequency, slope, predicted) <= SPECIFIC * of_all:
@@ -233,7 +237,9 @@ def _strongest(it: Evidence) -> Case:
     wrong = it.classes.wrong if it.classes else ()
     alike = [each.is_extreme for each in wrong if each.fault == "slope"]
     most = max(alike.count(True), alike.count(False))
-    return _confidence(it) if slope > frequency and 2 * most >= len(it.classes or ()) else _classes(it)
+    return (
+        _confidence(it) if slope > frequency and 2 * most >= len(it.classes or ()) else _classes(it)
+    )
 
 
 _SPECIAL = ("class frequency", "class slope", "predicted class")
@@ -321,7 +327,10 @@ def _two_parts(sample: Sample) -> tuple[float, float]:
 
     Of all places to divide the bins, the one where both parts are clearest and of opposite sign.
     """
-    score, variance = np.cumsum(sample.score), np.cumsum(sample.score_variance) * sample.effect()
+    score, variance = (
+        np.cumsum(sample.score),
+        np.cumsum(sample.score_variance) * sample.score_effect(),
+    )
     parts = [(score[:-1], variance[:-1]), (score[-1] - score[:-1], variance[-1] - variance[:-1])]
     least = 1e-12 * variance[-1]
     z = [
@@ -369,7 +378,7 @@ def _predicted(it: Evidence) -> Case:
     """Over- and under-confidence that depend on the class that is predicted."""
     predicted = it.sample.predicted
     assert predicted is not None
-    sd = np.sqrt(predicted.variance * float(it.sample.effect()))
+    sd = np.sqrt(predicted.variance * it.sample.score_effect())
     z = np.divide(predicted.score, sd, out=np.zeros(len(sd)), where=sd > 0)
     two = np.argsort(-np.abs(z), kind="stable")[: 2 if abs(np.sort(np.abs(z))[-2]) >= CLEAR else 1]
     words = [
@@ -410,7 +419,9 @@ def _of_groups(it: Evidence) -> Case | None:
     which = f"all with {shared}" if shared else listed(names)
     head = f"{_KINDS.get(kind, 'Miscalibrated')} in {len(names)} of {counted(n, 'group')}, {which}."
     start = f"{_KINDS.get(kind)}: "
-    where = [f"{name}: {answer.headline.removeprefix(start)}" for name, (_, answer) in wrong.items()]
+    where = [
+        f"{name}: {answer.headline.removeprefix(start)}" for name, (_, answer) in wrong.items()
+    ]
     advice = f"Look at {place or 'these groups'} alone, and leave the other groups as they are."
     if len(names) == 1:
         own = wrong[names[0]][1].advice
