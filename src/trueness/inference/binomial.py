@@ -5,8 +5,8 @@ cells, p̄ → p̄eᵗᵈ/(1 - p̄ + p̄eᵗᵈ), makes one-parameter alternativ
 d = the log-odds less their mean stretches them. The signed root of the likelihood ratio is nearly
 standard normal even where few events are expected, unlike a standardised difference.
 
-Arrays are (K, G): K events, G cells. Weighted cells are a multiple of binomials: `square` has their
-Σw², and Σw² / Σw is the weight of one effective row. `effect` is a design effect (see `sample`).
+Weighted cells are a multiple of binomials, with Σw²/Σw the weight of one effective row; `effect` is
+the design effect of each event (see `sample`).
 """
 
 from __future__ import annotations
@@ -15,12 +15,11 @@ import math
 from typing import NamedTuple
 
 import numpy as np
-from numpy.typing import NDArray
 
 from trueness._binomial import binomial_window
 from trueness.exact_sums import FloatArray
 from trueness.inference.distributions import normal_quantile
-from trueness.table import EventBins
+from trueness.inference.sample import Events
 
 CERTAIN = 2.0**-30
 """Probabilities nearer to 0 or 1 than this have no finite log-odds worth fitting."""
@@ -51,7 +50,7 @@ class Fits(NamedTuple):
     """Why an event has no fit."""
 
 
-def frequency_roots(events: EventBins, square: FloatArray, effect: FloatArray) -> FloatArray:
+def frequency_roots(events: Events, effect: FloatArray | float = 1.0) -> FloatArray:
     """Signed roots for the total of each event, (K,): above 0 where it was observed too often.
 
     w = sign(t)·√(2(t·O′ - K(t))) at the t with K′(t) = O′, where K(t) = Σ n·ln(1 - p̄ + p̄eᵗ) and
@@ -60,43 +59,41 @@ def frequency_roots(events: EventBins, square: FloatArray, effect: FloatArray) -
     what happened there is certain, or impossible and stated by itself.
 
     >>> one = np.array([[100.0]])
-    >>> frequency_roots(EventBins(one, one / 10, one / 5), one, np.ones(1)).round(2).tolist()
+    >>> frequency_roots(Events(one, one / 10, one / 5, one)).round(2).tolist()
     [2.84]
     """
-    n, p, y = _cells(events)
-    unit = _unit(n, p, square) * effect
+    n, p, y, unit = _uncertain(events)
+    unit = unit * effect
     apart = (y - n * p).sum(axis=-1) / unit
     target = np.copysign(np.maximum(np.abs(apart) - 0.5, 0.0), apart)
     return _signed_roots(n / unit[:, None], p, np.ones_like(p), target)
 
 
-def slope_roots(events: EventBins, square: FloatArray, effect: FloatArray) -> FloatArray:
+def slope_roots(events: Events, effect: FloatArray | float = 1.0) -> FloatArray:
     """Signed roots for the spread of each event, (K,): below 0 where predictions are too extreme.
 
     As `frequency_roots` with d = ln(p̄/(1 - p̄)) less its mean weighted by n·p̄(1 - p̄), so that it is
     not sensitive to the frequency; NaN where all predictions are alike.
     """
-    n, p, y = _cells(events)
-    unit, x, v = _unit(n, p, square) * effect, _log_odds(p), n * p * (1 - p)
-    centre = np.divide((v * x).sum(axis=-1), v.sum(axis=-1), out=np.zeros(len(v)), where=v.any(1))
-    d = np.where(n > 0, x - centre[:, None], 0.0)
+    n, p, y, unit = _uncertain(events)
+    unit, x, v = unit * effect, _log_odds(p), n * p * (1 - p)
+    total = v.sum(axis=-1)
+    d = np.where(n > 0, x - ((v * x).sum(axis=-1) / np.maximum(total, 1e-300))[:, None], 0.0)
     roots = _signed_roots(n / unit[:, None], p, d, ((y - n * p) * d).sum(axis=-1) / unit)
-    return np.where((v * d**2).sum(axis=-1) > 1e-18 * v.sum(axis=-1), roots, np.nan)
+    return np.where((v * d**2).sum(axis=-1) > 1e-18 * total, roots, np.nan)
 
 
-def _cells(events: EventBins) -> tuple[FloatArray, FloatArray, FloatArray]:
-    """Rows, mean probability and observed number of the cells, of which certain ones are empty."""
-    p = np.divide(events.predicted, events.rows, out=np.zeros(events.rows.shape), where=events.rows > 0)
+def _uncertain(events: Events) -> tuple[FloatArray, FloatArray, FloatArray, FloatArray]:
+    """Rows, p̄ and observed number of the cells, of which certain ones are emptied, and for each
+    event the weight of one effective row, Σw²p(1 - p)/Σw·p(1 - p)."""
+    p = events.mean
     counts = (p > CERTAIN) & (p < 1 - CERTAIN)
-    n, y = (np.where(counts, each, 0.0) for each in (events.rows, events.observed))
-    return n, np.where(counts, p, 0.5), y
-
-
-def _unit(n: FloatArray, p: FloatArray, square: FloatArray) -> FloatArray:
-    """The weight of one effective row of each event, Σw²p(1 - p)/Σw·p(1 - p), (K,); 1 without rows."""
-    v = p * (1 - p)
-    total = (n * v).sum(axis=-1)
-    return np.divide((np.where(n > 0, square, 0.0) * v).sum(axis=-1), total, out=np.ones(len(n)), where=total > 0)
+    n, y, square = (
+        np.where(counts, each, 0.0) for each in (events.rows, events.observed, events.square)
+    )
+    p = np.where(counts, p, 0.5)
+    total, own = ((each * p * (1 - p)).sum(axis=-1) for each in (n, square))
+    return n, p, y, np.divide(own, total, out=np.ones(len(n)), where=total > 0)
 
 
 def _log_odds(p: FloatArray) -> FloatArray:
@@ -116,7 +113,9 @@ def _signed_roots(n: FloatArray, p: FloatArray, d: FloatArray, target: FloatArra
     return np.asarray(np.sign(t[:, 0]) * np.sqrt(np.maximum(2 * ratio, 0.0)))
 
 
-def _tilt(n: FloatArray, x: FloatArray, p: FloatArray, d: FloatArray, target: FloatArray) -> FloatArray:
+def _tilt(
+    n: FloatArray, x: FloatArray, p: FloatArray, d: FloatArray, target: FloatArray
+) -> FloatArray:
     """The t with Σ n·d·(1/(1 + e^-(x + t·d)) - p) = target, (K,).
 
     The left side increases in t: Newton's method from 0, by at most fourfold steps within the
@@ -141,15 +140,14 @@ def _tilt(n: FloatArray, x: FloatArray, p: FloatArray, d: FloatArray, target: Fl
     return t
 
 
-def logistic_fits(events: EventBins, square: FloatArray) -> Fits:
+def logistic_fits(events: Events) -> Fits:
     """Intercept and slope of each event on the log-odds of its cells, by maximum likelihood.
 
     Newton's method from (0, 1); steps that would lower the likelihood are halved. Weighted rows:
     the standard error is that of A⁻¹BA⁻¹ with A = Σw·p(1 - p)xxᵀ and B = Σw²·p(1 - p)xxᵀ.
     """
-    rows = events.rows
-    p = np.divide(events.predicted, rows, out=np.full(rows.shape, 0.5), where=rows > 0)
-    x = np.where(rows > 0, _log_odds(np.clip(p, CERTAIN, 1 - CERTAIN)), 0.0)
+    rows, square = events.rows, events.square
+    x = np.where(rows > 0, _log_odds(np.clip(events.mean, CERTAIN, 1 - CERTAIN)), 0.0)
     reasons = [_without_fit(*each) for each in zip(rows, x, events.observed, strict=True)]
     some = np.flatnonzero([reason is None for reason in reasons])
     a, b, error = np.full((3, len(rows)), np.nan)

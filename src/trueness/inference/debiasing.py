@@ -80,7 +80,9 @@ def variation_gaps(sample: Sample, draws: RankDraws, streams: Streams) -> Variat
     for s, (stratum, n) in enumerate(zip(strata, counts, strict=True)):
         at, share, q = stratum.bins, stratum.share, stratum.predicted
 
-        def drawn(chances: FloatArray, purpose: str, of: IntArray = n, s: int = s, at: IntArray = at) -> FloatArray:
+        def drawn(
+            chances: FloatArray, purpose: str, of: IntArray = n, s: int = s, at: IntArray = at
+        ) -> FloatArray:
             """V(r̄*) of the bins of this number of options."""
             own = [streams.of(purpose, s, m) for m in at.tolist()]
             return draw_variation(measure, of, chances, size, own)
@@ -116,7 +118,9 @@ def variation_gaps(sample: Sample, draws: RankDraws, streams: Streams) -> Variat
     )
 
 
-def _variance(measure: Variation, n: IntArray, q: FloatArray, size: int) -> tuple[FloatArray, IntArray]:
+def _variance(
+    measure: Variation, n: IntArray, q: FloatArray, size: int
+) -> tuple[FloatArray, IntArray]:
     """The variance of V(r̄*) by formula, (F,), and the bins where R draws are better than that."""
     known = measure.variance_for(n, q)
     if known is None:
@@ -194,7 +198,9 @@ def debiased_total(weight: FloatArray, gap: FloatArray, sd: FloatArray) -> Float
     weighted = weight * size
     total, floor = weighted.sum(axis=-1), noise.sum(axis=-1)
     above = floor < total
-    ratio = np.divide(total, floor / _ROOT_2_OVER_PI, out=np.full(total.shape, _FAR), where=floor > 0)
+    ratio = np.divide(
+        total, floor / _ROOT_2_OVER_PI, out=np.full(total.shape, _FAR), where=floor > 0
+    )
     t = np.where(above, np.interp(ratio, *_folded_means()) / np.where(above, ratio, 1.0), 0.0)
     scaled = np.divide(size, sd * math.sqrt(2), out=np.full_like(size, 1e9), where=sd > 0)
     scaled = np.minimum(scaled, 1e9)
@@ -206,7 +212,9 @@ def debiased_total(weight: FloatArray, gap: FloatArray, sd: FloatArray) -> Float
         excess = (noise * density).sum(axis=-1) + t * slope - total
         can_step = above & (slope > 0)
         newton = np.divide(excess, slope, out=np.zeros(t.shape), where=can_step)
-        bent = np.divide((bend * density).sum(axis=-1), slope, out=np.zeros(t.shape), where=can_step)
+        bent = np.divide(
+            (bend * density).sum(axis=-1), slope, out=np.zeros(t.shape), where=can_step
+        )
         step = newton / (1 - np.clip(newton * bent / 2, -1.0, 0.5))
         t = np.minimum(np.maximum(t - step, 0.0), 1.0)
         if (np.abs(step) ** 3 <= 2 * _SMALL_ERROR * t**2).all():

@@ -16,8 +16,7 @@ from trueness.inference.binomial import logistic_fits
 from trueness.inference.debiasing import VariationGaps, debiased_total, half_normal_reach
 from trueness.inference.distributions import normal_quantile
 from trueness.inference.noise import RankDraws
-from trueness.inference.sample import Sample
-from trueness.table import EventBins
+from trueness.inference.sample import Events, Sample
 
 
 @dataclass(frozen=True, slots=True)
@@ -53,7 +52,9 @@ def _estimate(
     return Estimate(value, noise_floor, debiased, low, high)
 
 
-def variation_error(sample: Sample, gaps: VariationGaps, draws: RankDraws, level: float) -> Estimate:
+def variation_error(
+    sample: Sample, gaps: VariationGaps, draws: RankDraws, level: float
+) -> Estimate:
     """VCE = Σ w|𝒪 - 𝒫| (Thompson and Desai 2026).
 
     The interval is Σ w|g| ± the quantile of Σ wσ|Z|, which holds at 0 too; all gaps share the error
@@ -112,13 +113,13 @@ def rank_error(sample: Sample, draws: RankDraws, level: float) -> Estimate:
 
 
 def top_error(sample: Sample, noise: FloatArray, level: float) -> Estimate:
-    """ECE = Σ w|confidence - accuracy| over bins of confidence, with draws of it under calibration."""
+    """ECE = Σ w|confidence - accuracy| over bins of confidence, with draws of it (see `noise`)."""
     assert sample.top is not None
-    filled = sample.top.rows[0] > 0
-    n, predicted, observed = (each[0, filled] for each in sample.top)
+    n, predicted, observed, square = (each[0, sample.top.rows[0] > 0] for each in sample.top)
     p, y, w = predicted / n, observed / n, n / n.sum()
-    rows = n**2 / (sample.top_square[0, filled] * top_effect(sample))
-    sd = np.sqrt(_spread(rows, p, y) / rows)
+    rows = n**2 / (square * sample.rank_effects()[1][0])
+    r = (rows * y + p) / (rows + 1)
+    sd = np.sqrt(np.maximum(p * (1 - p), r * (1 - r)).clip(0.0) / rows)
     value = float(w @ np.abs(p - y))
     return _estimate(
         sample,
@@ -131,83 +132,51 @@ def top_error(sample: Sample, noise: FloatArray, level: float) -> Estimate:
     )
 
 
-def top_effect(sample: Sample) -> float:
-    """The design effect of "the predicted class is right"."""
-    sums = None
-    variance = rank_variance(sample)[:1]
-    if sample.units is not None:
-        sums = sample.units.residual[:, :1]
-    return float(np.max(sample.effect(sums, variance, sample.rare_in_ranks(variance)[:1]))) * sample.design.soft
-
-
-def rank_variance(sample: Sample) -> FloatArray:
-    """The variance of how often the true class is among the top k, Σw²·Q(1 - Q), (C - 1,)."""
-    found = np.zeros(sample.ranks.predicted.shape[-1] - 1)
-    for stratum in sample.strata:
-        among = np.clip(np.cumsum(stratum.predicted, axis=1)[:, :-1], 0.0, 1.0)
-        found[: among.shape[1]] += stratum.weight**2 / stratum.rows @ (among * (1 - among))
-    return found
-
-
 def confidence_gap(sample: Sample, level: float) -> Estimate:
     """Mean confidence less accuracy: above 0 over-confident, in a unit that needs no explanation."""
-    its, square = sample.top, sample.top_square
-    assert its is not None
-    effect = np.array([top_effect(sample)])
-    return _frequency_gaps(sample, its, square, effect, level)[0]
+    assert sample.top is not None
+    return _frequency_gaps(sample, sample.top, sample.rank_effects()[1][:1], level)[0]
 
 
 def class_gaps(sample: Sample, level: float) -> tuple[Estimate, ...]:
     """(Expected - observed)/N of each class: above 0 if it is predicted too often."""
     assert sample.classes is not None
-    return _frequency_gaps(sample, sample.classes, sample.class_square, class_effects(sample), level)
-
-
-def class_effects(sample: Sample) -> FloatArray:
-    """The design effect of the number of each class, (K,)."""
-    assert sample.classes is not None
-    n, total, _ = sample.classes
-    p = np.divide(total, n, out=np.zeros(n.shape), where=n > 0)
-    variance = (sample.class_square * p * (1 - p)).sum(axis=1)
-    sums = None if sample.units is None else sample.units.classes
-    return sample.effect(sums, variance, sample.rare_in_classes()) * sample.design.soft
+    return _frequency_gaps(sample, sample.classes, sample.class_effects(), level)
 
 
 def _frequency_gaps(
-    sample: Sample, events: EventBins, square: FloatArray, effect: FloatArray, level: float
+    sample: Sample, events: Events, effect: FloatArray, level: float
 ) -> tuple[Estimate, ...]:
-    """(Σp - Σy)/N ± z·√(D·max(Σp(1 - p), Σ n·r(1 - r)))/N, r = (n·ȳ + p̄)/(n + 1) in tenths.
+    """(Σp - Σy)/N ± z·√(D·max(Σp(1 - p), Σ n·r(1 - r)))/N, r = (n·ȳ + p̄)/(n + 1) in tenths of p.
 
-    The larger of the variances under calibration and as observed: the first alone covers .87, the
-    second nothing where all rows of a tenth have one outcome.
+    The larger of the variances under calibration and as observed: the first alone covers .87.
     """
-    total, found = sample.totals.mass, []
-    for n, expected, observed, squares, d in zip(*events, square, effect, strict=True):
-        p = np.divide(expected, n, out=np.zeros(n.shape), where=n > 0)
-        tenth = np.clip(np.ceil(10 * p).astype(np.intp) - 1, 0, 9)
-        n10, e10, o10, s10 = (np.bincount(tenth, each, 10) for each in (n, expected, observed, squares))
-        some = n10 > 0
-        rows = n10[some] ** 2 / s10[some]
-        r = (rows * (o10 / np.where(some, n10, 1.0))[some] + e10[some] / n10[some]) / (rows + 1)
-        variance = d * max(float(squares @ (p * (1 - p))), float(s10[some] @ (r * (1 - r))))
-        value = float(expected.sum() - observed.sum()) / total
-        reach = sample.quantile(level) * math.sqrt(variance) / total
-        found.append(_estimate(sample, value, value, reach, (-1.0, 1.0)))
-    return tuple(found)
+    tenth = np.clip(np.ceil(10 * events.mean - 1e-9).astype(np.int64) - 1, 0, 9)
+    place = (np.arange(len(tenth))[:, None] * 10 + tenth).ravel()
+    n, expected, observed, square = (
+        np.bincount(place, each.ravel(), 10 * len(tenth)).reshape(-1, 10) for each in events
+    )
+    rows = n**2 / np.where(n > 0, square, 1.0)
+    r = (rows * observed + expected) / np.where(n > 0, n * (rows + 1), 1.0)
+    variance = np.maximum(events.variance, (square * (r * (1 - r)).clip(0.0)).sum(axis=1))
+    values = (expected - observed).sum(axis=1) / sample.totals.mass
+    reach = sample.quantile(level) * np.sqrt(effect * variance) / sample.totals.mass
+    both = zip(values.tolist(), reach.tolist(), strict=True)
+    return tuple(_estimate(sample, value, value, its, (-1.0, 1.0)) for value, its in both)
 
 
 def class_slopes(sample: Sample, level: float) -> tuple[Estimate, ...]:
     """The slope of each class on its log-odds: 1 if calibrated, below 1 if too extreme (Cox 1958)."""
     assert sample.classes is not None
-    fits = logistic_fits(sample.classes, sample.class_square)
-    found = []
-    for slope, error, reason, d in zip(fits.slope, fits.slope_error, fits.reasons, class_effects(sample), strict=True):
-        if reason is not None:
-            found.append(Estimate(None, reason=reason))
-            continue
-        reach = sample.quantile(level) * float(error) * math.sqrt(d)
-        found.append(_estimate(sample, float(slope), float(slope), reach, (-math.inf, math.inf)))
-    return tuple(found)
+    fits = logistic_fits(sample.classes)
+    reach = sample.quantile(level) * fits.slope_error * np.sqrt(sample.class_effects())
+    each = zip(fits.slope.tolist(), reach.tolist(), fits.reasons, strict=True)
+    return tuple(
+        Estimate(None, reason=reason)
+        if reason is not None
+        else _estimate(sample, value, value, its, (-math.inf, math.inf))
+        for value, its, reason in each
+    )
 
 
 def entropic_difference(sample: Sample, level: float) -> Estimate:
@@ -215,24 +184,18 @@ def entropic_difference(sample: Sample, level: float) -> Estimate:
 
     The variance is that of a calibrated model, Σw²·VE; rows whose class had probability 0 are left out.
     """
-    variance = float(sample.score_variance.sum())
-    sums = None if sample.units is None else sample.units.score.sum(axis=1)
-    d = float(sample.effect(sums, variance, sample.rare_in_score()))
-    value = -float(sample.score.sum()) / sample.totals.mass
-    reach = sample.quantile(level) * math.sqrt(d * variance) / sample.totals.mass
+    variance, mass = sample.score_effect() * float(sample.score_variance.sum()), sample.totals.mass
+    value, reach = (
+        -float(sample.score.sum()) / mass,
+        sample.quantile(level) * math.sqrt(variance) / mass,
+    )
     return _estimate(sample, value, value, reach, (-math.inf, math.inf))
 
 
 def detectable_gap(sample: Sample) -> float:
     """The difference of confidence and accuracy that is found with 80 % power at the 5 % level."""
-    variance = float(rank_variance(sample)[:1].sum())
-    return 2.8 * math.sqrt(top_effect(sample) * variance) / sample.totals.mass
-
-
-def _spread(rows: FloatArray, p: FloatArray, y: FloatArray) -> FloatArray:
-    """p(1 - p) or r(1 - r) with r = (n·ȳ + p̄)/(n + 1), whichever is larger."""
-    r = (rows * y + p) / (rows + 1)
-    return np.maximum(p * (1 - p), r * (1 - r)).clip(0.0)
+    variance, effect = sample.rank_effects()
+    return 2.8 * math.sqrt(float(variance[0] * effect[0])) / sample.totals.mass
 
 
 def _wider(sample: Sample, level: float) -> float:

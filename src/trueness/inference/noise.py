@@ -71,7 +71,11 @@ def draw_ranks(sample: Sample, resamples: int, streams: Streams) -> RankDraws:
     n_bins, n_ranks = sample.ranks.predicted.shape[-2:]
     variation, score, sizes = (np.zeros((n, n_bins)) for n in (resamples, resamples, n_ranks))
     ahead, distance = np.zeros((resamples, n_ranks - 1)), np.zeros(resamples)
-    spread, variance, batch = np.zeros(n_ranks - 1), np.zeros(n_bins), max(1, _BATCH_VALUES // n_ranks)
+    spread, variance, batch = (
+        np.zeros(n_ranks - 1),
+        np.zeros(n_bins),
+        max(1, _BATCH_VALUES // n_ranks),
+    )
     for m, cells in enumerate(_cells(sample, streams)):
         variance[m] = sum(n * (q @ logs**2 - (q @ logs) ** 2) for _, n, q, logs, _ in cells)
         for weight, n, q, _, _ in cells:
@@ -98,7 +102,9 @@ def draw_ranks(sample: Sample, resamples: int, streams: Streams) -> RankDraws:
     )
 
 
-def _cells(sample: Sample, streams: Streams) -> list[list[tuple[float, int, FloatArray, FloatArray, np.random.Generator]]]:
+def _cells(
+    sample: Sample, streams: Streams
+) -> list[list[tuple[float, int, FloatArray, FloatArray, np.random.Generator]]]:
     """For each bin its numbers of options: weight, rows, q̄, ln q̄ and stream."""
     found: list[Any] = [[] for _ in range(sample.ranks.rows.shape[-1])]
     for s, stratum in enumerate(sample.strata):
@@ -139,12 +145,12 @@ def draw_variation(
 
 def draw_top_errors(sample: Sample, effect: float, resamples: int, streams: Streams) -> FloatArray:
     """ECE of draws in which the predicted class is right as often as it says, (R,)."""
-    top = sample.top
-    assert top is not None
-    filled = np.flatnonzero(top.rows[0] > 0)
-    n, p = top.rows[0, filled], np.clip(top.predicted[0, filled] / top.rows[0, filled], 0.0, 1.0)
-    count = np.maximum(np.rint(n**2 / sample.top_square[0, filled] / effect), 1.0).astype(np.int64)
-    drawn = streams.of("top label").binomial(count, p, (resamples, len(n))) / count
+    assert sample.top is not None
+    n, predicted, _, square = (each[0, sample.top.rows[0] > 0] for each in sample.top)
+    p, count = predicted / n, np.maximum(np.rint(n**2 / square / effect), 1.0).astype(np.int64)
+    drawn = (
+        streams.of("top label").binomial(count, np.clip(p, 0.0, 1.0), (resamples, len(n))) / count
+    )
     return np.asarray(np.abs(drawn - p) @ (n / n.sum()))
 
 

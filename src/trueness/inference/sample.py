@@ -15,6 +15,7 @@ Rare outcomes that a cluster shares, such as the disease of a patient in all of 
 independent until they happen. So classes seen in fewer than 10 clusters are *rare*: together they
 have an effect D_B of their own, D_max if they were seen in fewer than 10 pairs of class and
 cluster, and a sum to whose variance they contribute the share h has at least (1 - h)·D + h·D_B.
+If the predicted class is wrong in rows of fewer than 10 clusters, every effect is D_max.
 """
 
 from __future__ import annotations
@@ -28,15 +29,37 @@ from numpy.typing import NDArray
 
 from trueness.exact_sums import FloatArray, IntArray
 from trueness.inference.distributions import student_quantile
+from trueness.refusals import InvalidValueError
 from trueness.table import EventBins, RankBins, Table
 from trueness.variation import Variation
 
 FEWEST_CLUSTERS = 10
-"""Effective clusters for a p-value or an interval, and clusters in which a class that is not rare
-was seen."""
+"""Effective clusters for a p-value or an interval; clusters in which no rare class is seen."""
 
 FEWEST_ROWS = 30
 """Effective rows for an interval."""
+
+
+class Events(NamedTuple):
+    """Events in cells of their probability, (K, G) each: single classes, or the top label."""
+
+    rows: FloatArray
+    """Number of rows, or the sum of their weights."""
+    predicted: FloatArray
+    observed: FloatArray
+    square: FloatArray
+    """Σw², the number of rows if they have no weights."""
+
+    @property
+    def mean(self) -> FloatArray:
+        """p̄, 0 in empty cells."""
+        none = np.zeros(self.rows.shape)
+        return np.clip(np.divide(self.predicted, self.rows, out=none, where=self.rows > 0), 0, 1)
+
+    @property
+    def variance(self) -> FloatArray:
+        """The variance of the observed number of each event if it is calibrated, (K,)."""
+        return np.asarray((self.square * self.mean * (1 - self.mean)).sum(axis=1))
 
 
 class Predicted(NamedTuple):
@@ -58,25 +81,14 @@ class Units(NamedTuple):
     score: FloatArray
     """(U, M)."""
     top: EventBins | None
-    """(U, 1, G)."""
     classes: FloatArray
-    """Observed less expected number of each class, (U, K)."""
+    """Observed less expected number of each event, (U, K)."""
     seen: NDArray[np.bool_]
     """Whether each class was observed, (U, C)."""
     predicted: FloatArray
-    """Σ(ln p_y + H) by predicted class, (U, C); (U, 0) if that was not summed."""
+    """Σ(ln p_y + H) by predicted class, (U, C)."""
     loss: FloatArray
     """-Σ ln p_y, (U,)."""
-
-    @property
-    def rows(self) -> FloatArray:
-        """The rows of each, or their weight, (U,)."""
-        return np.asarray(self.ranks.rows.sum(axis=(-2, -1)))
-
-    @property
-    def residual(self) -> FloatArray:
-        """X_u = Σ(r - q) by rank, (U, C)."""
-        return np.asarray((self.ranks.observed - self.ranks.predicted).sum(axis=(1, 2)))
 
 
 class Totals(NamedTuple):
@@ -89,9 +101,8 @@ class Totals(NamedTuple):
     confidence: float
     brier: float
     log_loss: float
-    """Infinite if a true class had probability 0."""
     impossible: int
-    """How many rows had such a class."""
+    """Rows whose true class had probability 0, which make the log-loss infinite."""
     square: float
     """Mean of ‖p‖²."""
 
@@ -129,8 +140,7 @@ class Design(NamedTuple):
     rare_effect: float = 1.0
     """D_B."""
     few_wrong: bool = False
-    """Whether the predicted class is wrong in rows of fewer than 10 clusters: all effects are
-    D_max."""
+    """Whether the predicted class is wrong in rows of fewer than 10 clusters."""
 
     @property
     def effect(self) -> float:
@@ -145,19 +155,16 @@ class Sample:
     ranks: RankBins
     """Sums by bin of variation, (S, M, …)."""
     variation: Variation
-    effective_rows: FloatArray
-    """(Σw)²/Σw² of each bin, (S, M), not yet divided by the design effect."""
+    strata: tuple[Stratum, ...]
+    """The filled bins of each number of options, as means."""
     score: FloatArray
     """Σ(ln p_y + H) by bin, (M,), without impossible rows."""
     score_variance: FloatArray
     """Its variance if the model is calibrated, Σw²·VE of the same rows, (M,)."""
-    top: EventBins | None
-    """The event that the predicted class is right, by its probability, (1, G)."""
-    top_square: FloatArray | None
-    """Σw² in the same cells; rows, if they have no weights."""
-    classes: EventBins | None
-    """Each class in cells of its probability, (K, G); of two classes only the second."""
-    class_square: FloatArray | None
+    top: Events | None
+    """The event that the predicted class is right, K = 1."""
+    classes: Events | None
+    """Each class; of two only the second, whose mirror image the first is."""
     class_index: tuple[int, ...]
     """Which classes these are."""
     class_names: tuple[str, ...]
@@ -169,125 +176,32 @@ class Sample:
     row_weight: float
     """Σw²/Σw, the weight of one effective row; 1 without weights."""
     design: Design
-    @property
-    def n_effective(self) -> float:
-        """The number of independent rows that these are worth."""
-        return self.totals.mass / (self.row_weight * self.design.effect)
-
-    @property
-    def independent(self) -> bool:
-        """Whether rows are independent, unweighted, and have single labels."""
-        return self.units is None and self.row_weight == 1.0 and self.design.soft == 1.0
-
-    @property
-    def strata(self) -> tuple[Stratum, ...]:
-        """The filled bins of each number of options, as means."""
-        found, total = [], self.ranks.rows.sum(axis=0)
-        for s, c in enumerate(self.ranks.options):
-            bins = np.flatnonzero(self.ranks.rows[s] > 0)
-            weight = self.ranks.rows[s, bins]
-            predicted = self.ranks.predicted[s, bins, :c]
-            predicted = predicted / predicted.sum(axis=1, keepdims=True)
-            observed = self.ranks.observed[s, bins, :c] / weight[:, None]
-            rows, share = self.effective_rows[s, bins], weight / total[bins]
-            found.append(Stratum(bins, weight, rows, share, predicted, observed))
-        return tuple(found)
-
-    def quantile(self, level: float) -> float:
-        """Standard errors to both sides of an interval: normal, or Student's if rows have clusters."""
-        return student_quantile(level, max(self.design.clusters - 1, 3.0))
-
-    def without_interval(self) -> str | None:
-        """Why no interval would hold; None if it does."""
-        if self.design.clusters < FEWEST_CLUSTERS:
-            return f"{self.design.clusters:.0f} effective clusters; at least {FEWEST_CLUSTERS} are needed"
-        if self.n_effective < FEWEST_ROWS:
-            return f"{self.n_effective:.0f} effective rows; at least {FEWEST_ROWS} are needed"
-        return None
-
-    def effect(
-        self, sums: FloatArray | None = None, variance: float | FloatArray = 0.0, rare: float | FloatArray = 0.0
-    ) -> FloatArray:
-        """The design effects of clusters: D, or max(D, D_j) of statistics with these sums by unit.
-
-        `sums` are (U, …), `variance` what their totals would have if rows were independent, and
-        `rare` the shares h of it that come from rare classes.
-        """
-        it = self.design
-        least = it.clustering + np.asarray(rare) * max(it.rare_effect - it.clustering, 0.0)
-        if sums is None or self.units is None:
-            return np.asarray(least)
-        if it.few_wrong:
-            return np.full(sums.shape[1:], it.most)
-        d = max(it.clusters - 1, 3.0)
-        own = (sums**2).sum(axis=0) / np.maximum(variance, 1e-300) * (d / (d - 2))
-        return np.maximum(least, np.minimum(own, it.most))
-
-    # Shares of rare classes in the variance of statistics, needed to a factor of two
-
-    def rare_in_score(self) -> float:
-        """h of the log-score: Σp(ln p + H)² of the rare classes, with H its mean over the rows."""
-        if not self.design.rare or self.classes is None:
-            return 0.0
-        if self.is_one_event:
-            return 1.0
-        its = [each[list(self.design.rare)] for each in self.classes]
-        p = np.divide(its[1], its[0], out=np.ones(its[0].shape), where=its[1] > 0)
-        entropy = -float(sum((s.weight[:, None] * _p_log_p(s.predicted)).sum() for s in self.strata))
-        part = (its[1] * (np.log(p) + entropy / self.totals.mass) ** 2).sum() * self.row_weight
-        return min(1.0, float(part) / max(float(self.score_variance.sum()), 1e-300))
-
-    def rare_in_ranks(self, variance: FloatArray) -> FloatArray:
-        """h of "the true class is among the top k", whose variances are given, (C - 1,)."""
-        if not self.design.rare or self.classes is None:
-            return np.zeros(len(variance))
-        if self.is_one_event:
-            return np.ones(len(variance))
-        expected = float(self.classes.predicted[list(self.design.rare)].sum()) * self.row_weight
-        among = np.cumsum(self.ranks.predicted.sum(axis=(0, 1)))[:-1] / self.totals.mass
-        return np.minimum(1.0, expected * np.maximum(among, 1 - among) ** 2 / np.maximum(variance, 1e-300))
-
-    def rare_in_classes(self) -> FloatArray:
-        """h of the number of each class, (K,)."""
-        assert self.classes is not None
-        rare = list(self.design.rare)
-        if not rare or self.is_one_event:
-            return np.full(len(self.classes.rows), float(bool(rare)))
-        n, total, _ = self.classes
-        p = np.divide(total, n, out=np.zeros(n.shape), where=n > 0)
-        own, square = (n * p * (1 - p) ** 2).sum(axis=1), (n * p**2).sum(axis=1)
-        is_rare = np.isin(np.arange(len(n)), rare)
-        others = total[rare].sum() - np.where(is_rare, total.sum(axis=1), 0.0)
-        part = np.where(is_rare, own, 0.0) + others * square / self.totals.mass
-        return np.asarray(np.minimum(1.0, part / np.maximum((n * p * (1 - p)).sum(axis=1), 1e-300)))
-
-    @property
-    def is_one_event(self) -> bool:
-        """Whether there are two classes, which are one event: both are rare, or none is."""
-        return self.ranks.options == (2,)
 
     @classmethod
     def of(cls, table: Table, *, group: str | None = None, options: int | None = None) -> Sample:
         """The sums of a table, of one of its groups, or of rows with one number of options."""
         if group is not None or options is not None:
             table = table.select(group=group, options=options)
-        spec = table.spec
-        names = {name for name, _ in spec.fields()}
-        ranks, mass = table.rank_bins(), float(table.mass().sum())
-        top = table.top_bins() if spec.top_bins is not None else None
-        classes = table.class_bins() if spec.classes else None
-        predicted, row_weight = None, 1.0
-        rows, top_square, class_square = ranks.rows, top and top.rows, classes and classes.rows
+        if not table.n_rows:
+            raise InvalidValueError("no-rows", "a table without rows cannot be assessed")
+        spec, ranks, mass = table.spec, table.rank_bins(), float(table.mass().sum())
+        kept, row_weight, square = {name for name, _ in spec.fields()}, 1.0, ranks.rows
         if spec.weighted:
-            every = [table.select(options=c).value("weight_square") for c in ranks.options]
-            square = np.stack(every)
+            square = np.stack(
+                [table.select(options=c).value("weight_square") for c in ranks.options]
+            )
             row_weight = float(square.sum()) / mass
-            rows = np.divide(rows**2, square, out=np.zeros(rows.shape), where=square > 0)
-            top_square = table.value("top_weight_square")[None] if top else None
-            class_square = table.value("class_weight_square") if classes else None
-        if "predicted_rows" in names:
-            of = ("rows", "score", "score_variance", "misses")
-            predicted = Predicted(*(table.value(f"predicted_{each}") for each in of))
+
+        def events(its: EventBins, name: str) -> Events:
+            own = table.value(name).reshape(its.rows.shape) if spec.weighted else its.rows
+            return Events(*its, own)
+
+        top = events(table.top_bins(), "top_weight_square") if spec.top_bins else None
+        classes = events(table.class_bins(), "class_weight_square") if spec.classes else None
+        by_label = ("rows", "score", "score_variance", "misses")
+        predicted = None
+        if "predicted_rows" in kept:
+            predicted = Predicted(*(table.value(f"predicted_{each}") for each in by_label))
         totals = Totals(
             n_rows=table.n_rows,
             mass=mass,
@@ -298,22 +212,20 @@ class Sample:
             impossible=table.impossible_rows,
             square=float(table.value("square")) / mass,
         )
-        spread = float(table.value("label_spread")) if "label_spread" in names else 0.0
-        design = Design(soft=soft_effect(ranks, totals) if spread > 0 else 1.0)
-        units = None
-        if table.clusters is not None:
-            units = _units(table, top, classes, predicted)
+        is_soft = "label_spread" in kept and float(table.value("label_spread")) > 0
+        design = Design(soft=soft_effect(ranks, totals) if is_soft else 1.0)
+        units = None if table.clusters is None else _units(table, classes is not None)
+        # Without identities each row is a cluster, and dealt into a block for comparisons.
+        if units is not None and table.clusters is not None and len(table.clusters.identities):
             design = design_of(units, totals, row_weight, classes, design.soft)
         return cls(
             ranks=ranks,
             variation=table.measure,
-            effective_rows=rows,
+            strata=_strata(ranks, square),
             score=table.value("log_score"),
-            score_variance=table.value("log_score_variance"),
+            score_variance=table.value("log_score_variance").clip(0.0),
             top=top,
-            top_square=top_square,
             classes=classes,
-            class_square=class_square,
             class_index=spec.classes,
             class_names=spec.class_names or tuple(map(str, range(table.n_classes))),
             predicted=predicted,
@@ -323,35 +235,156 @@ class Sample:
             design=design,
         )
 
+    @property
+    def n_effective(self) -> float:
+        """The number of independent rows that these are worth."""
+        return self.totals.mass / (self.row_weight * self.design.effect)
 
-def _units(
-    table: Table, top: EventBins | None, classes: EventBins | None, predicted: Predicted | None
-) -> Units:
-    """The sums of a table by unit."""
-    ranks = table.rank_bins("unit")
-    rows = ranks.rows.sum(axis=(1, 2))
-    expected = observed = by_label = np.zeros((len(rows), 0))
-    if classes is not None:
-        expected = table.value("class_predicted_total", "unit")
-        observed = table.value("class_observed_total", "unit")
+    @property
+    def is_plain(self) -> bool:
+        """Whether rows are independent, unweighted, and have single labels."""
+        return math.isinf(self.design.clusters) and self.row_weight == self.design.soft == 1.0
+
+    def without_clusters(self) -> str | None:
+        """Why nothing can be said of noise: too few clusters; None if they are enough."""
+        few = self.design.clusters < FEWEST_CLUSTERS
+        found = (
+            f"{self.design.clusters:.0f} effective clusters; at least {FEWEST_CLUSTERS} are needed"
+        )
+        return found if few else None
+
+    def without_interval(self) -> str | None:
+        """Why no interval would hold; None if it does."""
+        if self.n_effective < FEWEST_ROWS and self.without_clusters() is None:
+            return f"{self.n_effective:.0f} effective rows; at least {FEWEST_ROWS} are needed"
+        return self.without_clusters()
+
+    def quantile(self, level: float) -> float:
+        """Standard errors to each side of an interval: normal, with clusters Student's."""
+        return student_quantile(level, max(self.design.clusters - 1, 3.0))
+
+    # Design effects of statistics
+
+    def effect(
+        self,
+        sums: FloatArray | None = None,
+        variance: FloatArray | float = 0.0,
+        rare: FloatArray | float = 0.0,
+    ) -> FloatArray:
+        """The design effects of clusters: D, or max(D, D_j) of statistics with these sums by unit.
+
+        `sums` are (U, …), `variance` what their totals would have if rows were independent, and
+        `rare` the shares h of it that come from rare classes.
+        """
+        it, d = self.design, max(self.design.clusters - 1, 3.0)
+        least = it.clustering + np.asarray(rare) * max(it.rare_effect - it.clustering, 0.0)
+        if sums is None or math.isinf(it.clusters):
+            return least + np.zeros(np.shape(variance))
+        if it.few_wrong:
+            return np.full(sums.shape[1:], it.most)
+        own = (sums**2).sum(axis=0) / np.maximum(variance, 1e-300) * (d / (d - 2))
+        return np.asarray(np.maximum(least, np.minimum(own, it.most)))
+
+    def score_effect(self) -> float:
+        """That of Σ(ln p_y + H), with h = Σp(ln p + H)² of the rare classes over the variance."""
+        sums = None if self.units is None else self.units.score.sum(axis=1)
+        variance = float(self.score_variance.sum())
+        return float(self.effect(sums, variance, self._rare_in_score(variance)))
+
+    def _rare_in_score(self, variance: float) -> float:
+        if not self.design.rare or self.classes is None or self._is_one_event:
+            return float(bool(self.design.rare))
+        p = self.classes.mean[list(self.design.rare)]
+        logs = [np.log(np.where(s.predicted > 0, s.predicted, 1.0)) for s in self.strata]
+        entropy = -sum(
+            float(s.weight @ (s.predicted * of).sum(axis=1))
+            for s, of in zip(self.strata, logs, strict=True)
+        )
+        surprise = np.log(np.where(p > 0, p, 1.0)) + entropy / self.totals.mass
+        part = (self.classes.square[list(self.design.rare)] * p * surprise**2).sum()
+        return min(1.0, float(part) / max(variance, 1e-300))
+
+    def predicted_effect(self, terms: FloatArray) -> FloatArray:
+        """Those of the scores of predicted classes, added up by `terms`, (C, T)."""
+        assert self.predicted is not None
+        variance = self.predicted.variance
+        rare = np.full(len(variance), self._rare_in_score(float(self.score_variance.sum())))
+        rare[list(self.design.rare)] = 1.0
+        sums = None if self.units is None else self.units.predicted @ terms
+        total = variance @ terms
+        return self.effect(sums, total, (rare * variance) @ terms / total)
+
+    def rank_effects(self) -> tuple[FloatArray, FloatArray]:
+        """The variance of how often the true class is among the top k, Σw²·Q(1 - Q), and its D_k.
+
+        Both are (C - 1,). With h ≤ E_B·max(Q, 1 - Q)²/v, and D_max if the true class was among the
+        top k, or was not, in fewer than 10 clusters.
+        """
+        variance = np.zeros(self.ranks.predicted.shape[-1] - 1)
+        for stratum in self.strata:
+            q = np.clip(np.cumsum(stratum.predicted, axis=1)[:, :-1], 0.0, 1.0)
+            variance[: q.shape[1]] += stratum.weight**2 / stratum.rows @ (q * (1 - q))
+        rare, units, soft = np.zeros(len(variance)), self.units, self.design.soft
+        if units is None or math.isinf(self.design.clusters):
+            return variance, self.effect(None, variance) * soft
+        if self.design.rare and self.classes is not None:
+            expected = self.row_weight * float(self.classes.predicted[self._rare_events].sum())
+            q = np.cumsum(self.ranks.predicted.sum(axis=(0, 1)))[:-1] / self.totals.mass
+            rare = expected * np.maximum(q, 1 - q) ** 2 / np.maximum(variance, 1e-300)
+            rare = np.ones(len(q)) if self._is_one_event else np.minimum(rare, 1.0)
+        residual = (units.ranks.observed - units.ranks.predicted).sum(axis=(1, 2))
+        sums = np.cumsum(residual, axis=1)[:, :-1]
+        among = np.cumsum(units.ranks.observed.sum(axis=(1, 2)), axis=1)
+        seen = np.stack([among[:, :-1], among[:, -1:] - among[:, :-1]]) > 1e-9
+        few = seen.sum(axis=1).min(axis=0) < FEWEST_CLUSTERS
+        effect = np.where(few, self.design.most, self.effect(sums, variance, rare))
+        return variance, effect * soft
+
+    def class_effects(self) -> FloatArray:
+        """Those of the number of each event of `classes`, (K,); h is 1 of rare classes, else 0."""
+        assert self.classes is not None
+        share = np.isin(np.arange(len(self.classes.rows)), self._rare_events).astype(np.float64)
+        sums = None if self.units is None else self.units.classes
+        return self.effect(sums, self.classes.variance, share) * self.design.soft
+
+    @property
+    def _is_one_event(self) -> bool:
+        """Whether there are two classes, which are one event: both are rare, or none is."""
+        return self.ranks.options == (2,)
+
+    @property
+    def _rare_events(self) -> list[int]:
+        return [0][: len(self.design.rare)] if self._is_one_event else list(self.design.rare)
+
+
+def _strata(ranks: RankBins, square: FloatArray) -> tuple[Stratum, ...]:
+    found, total = [], ranks.rows.sum(axis=0)
+    for s, c in enumerate(ranks.options):
+        at = np.flatnonzero(ranks.rows[s] > 0)
+        weight = ranks.rows[s, at]
+        predicted = ranks.predicted[s, at, :c] / ranks.predicted[s, at].sum(axis=1, keepdims=True)
+        observed = ranks.observed[s, at, :c] / weight[:, None]
+        rows, share = weight**2 / square[s, at], weight / total[at]
+        found.append(Stratum(at, weight, rows, share, predicted, observed))
+    return tuple(found)
+
+
+def _units(table: Table, by_class: bool) -> Units:
+    ranks, none = table.rank_bins("unit"), np.zeros((len(table.units), 0))
+    expected = table.value("class_predicted_total", "unit") if by_class else none
+    observed = table.value("class_observed_total", "unit") if by_class else none
     seen = observed > 1e-9
-    if ranks.options == (2,) and classes is not None:
-        seen = np.hstack([observed < rows[:, None] - 1e-9, seen])
-    if predicted is not None:
-        by_label = table.value("predicted_score", "unit")
+    if ranks.options == (2,) and by_class:
+        seen = np.hstack([observed < ranks.rows.sum(axis=(1, 2))[:, None] - 1e-9, seen])
     return Units(
         ranks=ranks,
         score=table.value("log_score", "unit"),
-        top=table.top_bins("unit") if top is not None else None,
+        top=table.top_bins("unit") if table.spec.top_bins else None,
         classes=observed - expected,
         seen=seen,
-        predicted=by_label,
+        predicted=table.value("predicted_score", "unit") if table.spec.n_classes else none,
         loss=-table.value("log_likelihood", "unit"),
     )
-
-
-def _p_log_p(p: FloatArray) -> FloatArray:
-    return np.asarray(p * np.log(np.where(p > 0, p, 1.0)))
 
 
 def soft_effect(ranks: RankBins, totals: Totals) -> float:
@@ -360,47 +393,44 @@ def soft_effect(ranks: RankBins, totals: Totals) -> float:
     Calibrated means E[s | p] = p. How much a soft label s varies is not known: as much as a single
     one, or less, as the mean of several votes does. The sums of the table tell.
     """
-    mean = (ranks.observed - ranks.predicted).sum(axis=(-3, -2)) / totals.mass
+    mean = (ranks.observed - ranks.predicted).sum(axis=(0, 1)) / totals.mass
     single = 1 - totals.square
-    varies = totals.brier - float(mean @ mean)
-    return max(varies / single, 1e-6) if single > 0 else 1.0
+    return max((totals.brier - float(mean @ mean)) / single, 1e-6) if single > 0 else 1.0
 
 
 def design_of(
-    units: Units, totals: Totals, row_weight: float, classes: EventBins | None, soft: float = 1.0
+    units: Units, totals: Totals, row_weight: float, classes: Events | None, soft: float = 1.0
 ) -> Design:
     """The design of rows in clusters, by the rules at the top of this module."""
-    n, residual = units.rows, units.residual
+    n = units.ranks.rows.sum(axis=(1, 2))
+    residual = (units.ranks.observed - units.ranks.predicted).sum(axis=(1, 2))
     clusters = float(n.sum() ** 2 / (n**2).sum())
     most = max(float((n**2).sum()) / (totals.mass * row_weight), 1.0)
     d = max(clusters - 1, 3.0)
-    wider = d / (d - 2)
     mean = residual.sum(axis=0) / totals.mass
-    apart = float(((residual - n[:, None] * mean) ** 2).sum())
-    within = row_weight * totals.mass * (totals.brier - float(mean @ mean))
-    common = apart / max(within, 1e-9 * totals.mass) * clusters / max(clusters - 1, 1e-9)
-    common = min(max(common, 1.0), most)
-    common = min(common * wider, most) if common > 1 else 1.0
-    seen = units.seen.sum(axis=0)
+    apart = float(((residual - n[:, None] * mean) ** 2).sum()) * clusters / max(clusters - 1, 1e-9)
+    # Of weighted rows Σw²‖e‖² is not summed: as if weights and residuals were unrelated.
+    within = row_weight * totals.mass * max(totals.brier - float(mean @ mean), 1e-9)
+    effect = min(max(apart / within, 1.0), most)
+    effect = min(effect * d / (d - 2), most) if effect > 1 else 1.0
+    seen, rare_effect = units.seen.sum(axis=0), 1.0
     rare = np.flatnonzero(seen < FEWEST_CLUSTERS)
-    rare_effect = 1.0
     if len(rare) and classes is not None:
+        pairs, event = int(seen[rare].sum()), rare
         if len(seen) == 2:
-            rare, pairs, event = np.arange(2), seen.min(), np.zeros(1, np.intp)
-        else:
-            pairs, event = seen[rare].sum(), rare
-        p = np.divide(classes.predicted, classes.rows, out=np.zeros(classes.rows.shape), where=classes.rows > 0)
-        p, expected = p[event], classes.predicted[event]
+            rare, pairs, event = np.arange(2), int(seen.min()), np.zeros(1, np.int64)
+        p, square = classes.mean[event], classes.square[event]
         rare_effect = most
         if pairs >= FEWEST_CLUSTERS:
-            varies = row_weight * float((expected * (1 - p)).sum())
-            own = float((units.classes[:, event] ** 2).sum()) / max(varies, 1e-300) * wider
-            rare_effect = min(max(own, common), most)
-        # Share of the variance of all ranks, Σ‖e‖²: Σp(1 - 2p + ‖p‖²) of the rare classes.
-        part = float((expected * (1 - 2 * p + totals.square)).sum()) * (len(rare) / len(event))
-        share = min(1.0, part / max(totals.mass * (1 - totals.square), 1e-300))
-        common += share * (rare_effect - common)
-    wrong = units.ranks.observed[..., 1:].sum(axis=(1, 2, 3)) > 0
+            own = float((units.classes[:, event] ** 2).sum()) / max(
+                float(classes.variance[event].sum()), 1e-300
+            )
+            rare_effect = min(max(own * d / (d - 2), effect), most)
+        # h of all ranks, whose variance is Σ(1 - ‖p‖²): Σp(1 - 2p + ‖p‖²) of the rare classes.
+        part = float((square * p * (1 - 2 * p + totals.square)).sum()) * len(rare) / len(event)
+        whole = row_weight * totals.mass * (1 - totals.square)
+        effect += min(1.0, part / max(whole, 1e-300)) * (rare_effect - effect)
+    wrong = (units.ranks.observed[..., 1:] > 1e-9).any(axis=(1, 2, 3))
     few_wrong = int(wrong.sum()) < FEWEST_CLUSTERS
-    common = most if few_wrong else common
-    return Design(clusters, common, most, soft, tuple(rare.tolist()), rare_effect, few_wrong)
+    effect = most if few_wrong else effect
+    return Design(clusters, effect, most, soft, tuple(rare.tolist()), rare_effect, few_wrong)
