@@ -22,7 +22,7 @@ def table_of(y: Any, p: Any, bins: Any = 10, variation: str = "entropy", **given
     return tabulate_rows(read(y, p, **given), TableOptions(bins=bins, variation=variation))
 
 
-def tested(y: Any, p: Any, run: int = 0, resamples: int = 199, **given: Any) -> Outcome:
+def outcome_of(y: Any, p: Any, run: int = 0, resamples: int = 199, **given: Any) -> Outcome:
     sample, streams = sample_of(y, p, **given), Streams(run)
     return calibration_tests(sample, draw_ranks(sample, resamples, streams), streams)
 

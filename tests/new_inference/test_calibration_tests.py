@@ -13,10 +13,11 @@ from new_inference.rows import (
     residuals,
     sample_of,
     sharpened,
-    tested,
+    table_of,
 )
 from trueness.inference import calibration_tests as them
 from trueness.inference.noise import Streams, draw_ranks
+from trueness.inference.sample import Sample
 
 
 def copies(k: int, size: int, classes: int, rng: np.random.Generator) -> Any:
@@ -66,7 +67,7 @@ def test_size(name: str) -> None:
     found = []
     for run in range(runs):
         y, p, given = SIZES[name](rng)
-        found.append(tested(y, p, run, **given).p_value)
+        found.append(outcome_of(y, p, run, **given).p_value)
     known = np.array([each for each in found if each is not None])
     for level, largest in ((0.05, 0.075), (0.01, 0.015)):
         assert np.mean(known <= level) <= largest + error_allowed(largest, runs), level
@@ -103,13 +104,13 @@ def test_power(name: str) -> None:
     found = []
     for run in range(runs):
         y, p, given = draw(rng)
-        found.append(tested(y, p, run, **given).p_value)
+        found.append(outcome_of(y, p, run, **given).p_value)
     assert np.mean([each is not None and each <= 0.05 for each in found]) >= least
 
 
 def test_statistics_are_those_of_the_rows() -> None:
     y, p = calibrated(2000, [1.0] * 4, np.random.default_rng(0))
-    outcome = tested(y, sharpened(p, 1.2), bins=1)
+    outcome = outcome_of(y, sharpened(p, 1.2), bins=1)
     by_name = {test.name: test for test in outcome.tests}
     assert by_name.keys() == {
         "confidence",
@@ -133,28 +134,28 @@ def test_statistics_are_those_of_the_rows() -> None:
 
 def test_clusters_weights_and_labels_that_say_nothing_change_nothing() -> None:
     y, p = calibrated(400, [1.0] * 3, np.random.default_rng(1))
-    plain = tested(y, p)
-    assert tested(y, p, sample_weight=np.full(400, 2.0)).p_value == pytest.approx(
+    plain = outcome_of(y, p)
+    assert outcome_of(y, p, sample_weight=np.full(400, 2.0)).p_value == pytest.approx(
         plain.p_value, abs=0.02
     )
-    assert tested(np.eye(3)[y], p, soft_labels=True) == plain
+    assert outcome_of(np.eye(3)[y], p, soft_labels=True) == plain
     order = np.random.default_rng(2).permutation(400)
-    assert tested(y[order], p[order]) == plain
-    alone = tested(y, p, clusters=np.arange(400)).p_value
+    assert outcome_of(y[order], p[order]) == plain
+    alone = outcome_of(y, p, clusters=np.arange(400)).p_value
     assert alone == pytest.approx(plain.p_value, rel=0.5)
 
 
 def test_cannot_tell() -> None:
     rng = np.random.default_rng(3)
     y, p = calibrated(700, [1.0] * 3, rng)
-    few = tested(y, p, clusters=np.arange(700) % 7)
+    few = outcome_of(y, p, clusters=np.arange(700) % 7)
     assert few.p_value is None
     assert few.reason == "7 effective clusters; at least 10 are needed"
     y, p, one = patients(15, 20, 0.02, rng)
-    rare = tested(y, p, clusters=one)
+    rare = outcome_of(y, p, clusters=one)
     assert rare.p_value is None
     assert rare.tests == ()
-    certain = tested(np.zeros(40, int), np.eye(2)[np.zeros(40, int)])
+    certain = outcome_of(np.zeros(40, int), np.eye(2)[np.zeros(40, int)])
     assert certain.p_value is None
 
 
@@ -168,7 +169,7 @@ def test_resolution_grows_until_it_can_decide() -> None:
     assert fine.resamples == 9900
     assert fine.p_value <= 1e-3 < coarse.p_value
     assert fine.p_value >= 1 / 9901
-    y, p = calibrated(400, [1.0] * 3, np.random.default_rng(5))
+    y, p = calibrated(400, [1.0] * 3, np.random.default_rng(9))
     sample = sample_of(y, p)
     same = them.calibration_tests(sample, draw_ranks(sample, 99, streams), streams, resolution=1e-3)
     assert same.resamples == 99
@@ -177,8 +178,6 @@ def test_resolution_grows_until_it_can_decide() -> None:
 def test_results_do_not_depend_on_other_groups() -> None:
     y, p = calibrated(600, [1.0] * 3, np.random.default_rng(6))
     names = np.where(np.arange(600) < 300, "a", "b")
-    from new_inference.rows import table_of
-    from trueness.inference.sample import Sample
 
     found = []
     for chosen in (np.arange(600), np.arange(300)):
@@ -190,9 +189,9 @@ def test_results_do_not_depend_on_other_groups() -> None:
 
 def test_impossible_rows_do_not_decide() -> None:
     y, p = calibrated(2000, [1.0] * 3, np.random.default_rng(7))
-    before = tested(y, p).p_value
+    before = outcome_of(y, p).p_value
     p = np.vstack([p, [[1.0, 0.0, 0.0]]])
-    after = tested(np.append(y, 1), p).p_value
+    after = outcome_of(np.append(y, 1), p).p_value
     assert after == pytest.approx(before, rel=0.5)
 
 

@@ -33,7 +33,7 @@ def test_draws_have_the_distribution_of_a_calibrated_model() -> None:
     draws = draw_ranks(it, 20_000, Streams(1))
     exact = enumerated(6, p[0])
     for name, value in {
-        "variation": lambda r: it.variation(r),
+        "variation": it.variation,
         "distance": lambda r: np.abs(r - p[0]).sum() / 2,
     }.items():
         mean = sum(chance * value(counts / 6) for chance, counts in exact)

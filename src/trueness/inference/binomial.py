@@ -56,7 +56,7 @@ def frequency_roots(events: Events, effect: FloatArray | float = 1.0) -> FloatAr
     w = sign(t)·√(2(t·O′ - K(t))) at the t with K′(t) = O′, where K(t) = Σ n·ln(1 - p̄ + p̄eᵗ) and
     O′ is the observed number, half an effective row nearer to the expected one, since counts are a
     lattice (Barndorff-Nielsen 1986; Daniels 1987). Cells nearer than 2⁻³⁰ to 0 or 1 do not count:
-    what happened there is certain, or impossible and stated by itself.
+    what happened there is certain, or impossible and stated by itself. NaN if no other has rows.
 
     >>> one = np.array([[100.0]])
     >>> frequency_roots(Events(one, one / 10, one / 5, one)).round(2).tolist()
@@ -66,7 +66,8 @@ def frequency_roots(events: Events, effect: FloatArray | float = 1.0) -> FloatAr
     unit = unit * effect
     apart = (y - n * p).sum(axis=-1) / unit
     target = np.copysign(np.maximum(np.abs(apart) - 0.5, 0.0), apart)
-    return _signed_roots(n / unit[:, None], p, np.ones_like(p), target)
+    roots = _signed_roots(n / unit[:, None], p, np.ones_like(p), target)
+    return np.where(n.any(axis=-1), roots, np.nan)
 
 
 def slope_roots(events: Events, effect: FloatArray | float = 1.0) -> FloatArray:
@@ -84,8 +85,7 @@ def slope_roots(events: Events, effect: FloatArray | float = 1.0) -> FloatArray:
 
 
 def _uncertain(events: Events) -> tuple[FloatArray, FloatArray, FloatArray, FloatArray]:
-    """Rows, p̄ and observed number of the cells, of which certain ones are emptied, and for each
-    event the weight of one effective row, Σw²p(1 - p)/Σw·p(1 - p)."""
+    """Rows, p̄ and observed number of the cells, certain ones empty; weight of an effective row."""
     p = events.mean
     counts = (p > CERTAIN) & (p < 1 - CERTAIN)
     n, y, square = (

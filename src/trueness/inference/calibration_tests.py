@@ -126,9 +126,8 @@ def confidence_test(sample: Sample, draws: RankDraws, streams: Streams) -> Test 
     variance = sample.score_variance
     total = float(variance.sum())
     misses = sample.totals.mass * (1 - sample.totals.confidence)
-    if total <= 1e-12 * sample.row_weight * sample.totals.mass or not _enough(
-        sample, np.array(misses), clustered=True
-    ):
+    usable = math.isinf(sample.design.clusters) or _enough(sample, np.array(misses))
+    if not usable or total <= 1e-12 * sample.row_weight * sample.totals.mass:
         return None
     cumulated = np.cumsum(sample.score) / math.sqrt(total * sample.score_effect())
     m = int(np.abs(cumulated).argmax())
@@ -233,20 +232,17 @@ def top_label_test(sample: Sample, resamples: int, streams: Streams) -> Test | N
     if sample.top is None:
         return None
     n, predicted, observed, _ = (each[0] for each in sample.top)
-    if (
-        not _enough(sample, np.minimum(predicted.sum(), n.sum() - predicted.sum()))
-        and not sample.is_plain
-    ):
-        return None
     value = float(np.abs(predicted - observed).sum() / n.sum())
+    usable = _enough(sample, np.minimum(predicted.sum(), n.sum() - predicted.sum()))
+    is_certain = value == 0 and not sample.top.variance.any()
+    if is_certain or not (usable or sample.is_plain):
+        return None
     drawn = draw_top_errors(sample, float(sample.rank_effects()[1][0]), resamples, streams)
     return Test("top label", value, p_value(drawn, value))
 
 
-def _enough(sample: Sample, expected: FloatArray, *, clustered: bool = False) -> NDArray[np.bool_]:
-    """Whether at least 5 effective outcomes are expected; `clustered`: asked of clusters only."""
-    if clustered and math.isinf(sample.design.clusters):
-        return np.ones(expected.shape, bool)
+def _enough(sample: Sample, expected: FloatArray) -> NDArray[np.bool_]:
+    """Whether at least 5 effective outcomes are expected."""
     return np.asarray(expected / (sample.row_weight * sample.design.effect) >= FEWEST_OUTCOMES)
 
 
