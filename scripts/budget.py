@@ -23,9 +23,9 @@ ROOT = Path(__file__).parents[1]
 RECORD = ROOT / "scripts" / "results" / "budget.csv"
 PARTS = {
     "core": "__init__ __main__ refusals arguments exact_sums row_arithmetic atomic_files variation bins equal_mass"
-    " rows spec table_file table engine tabulation accumulator today old_table _arguments _arrays _atomic_write"
+    " rows spec table_file table engine tabulation accumulator today old_table _arguments _arrays atomic_files"
     " _binomial _json _random _row_arithmetic _scratch _threads _version ranking streaming",
-    "numbers": "metrics conventions simulate old_metrics event_metrics row_metrics decompositions simplex"
+    "numbers": "metrics conventions simulate old_metrics event_metrics decompositions simplex"
     " predicted_class",
     "inference and answers": "inference answers monitoring recalibration old_inference assessment"
     " old_assessment",

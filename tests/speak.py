@@ -8,7 +8,6 @@ from __future__ import annotations
 import json
 from collections.abc import Iterable, Iterator, Mapping
 from functools import partial
-from operator import attrgetter
 from pathlib import Path
 from typing import Any
 
@@ -16,7 +15,8 @@ import numpy as np
 import pytest
 
 import trueness as tn
-from trueness import cli, demo
+from trueness import cli, demo, today
+from trueness.spec import FIELDS
 
 # Numbers and tables -------------------------------------------------------------------------------
 
@@ -52,40 +52,77 @@ def _exact(kept: Any) -> Any:
     return np.asarray(getattr(kept, "value", kept))
 
 
-def sums(y: Any, p: Any, cells: Any, groups: Any = None, clusters: Any = None, **how: Any) -> Any:
+def sums(
+    y: Any, p: Any, cells: Any, groups: Any = None, clusters: Any = None, engine: str = "auto", **how: Any
+) -> dict[str, Any]:
     """The sums of all rows, or of each group, by bin, top label and class; those of each cluster."""
-    if groups is None and clusters is None:
-        rows = {name: how[name] for name in how if name not in ("variation", "bins")}
-        table, top = tn.tabulate(y, p, **how), tn.tabulate(y, p, variation="confidence", **rows)
-        classes = None if isinstance(p, list) else tn.tabulate_events(y, p, grid="class", **rows)
-        found = {"": (table, top, classes, None)}
-    else:
-        how |= {"confidence_bins": 10, "min_group_size": 1, "resamples": 1, "level": 0.5}
-        result = tn.assess(y, p, groups=groups, clusters=clusters, **how)
-        tables = {f"group={it.name} ": it.assessment.tables for it in result.groups}
-        views = attrgetter("by_variation", "by_confidence", "by_class", "clusters")
-        found = {name: views(it) for name, it in (tables or {"": result.tables}).items()}
+    asked = {name: how.pop(name) for name in ("variation", "bins", "ties") if name in how}
+    rows = today.read(y, p, groups=groups, clusters=clusters, **how)
+    options = today.TableOptions(confidence_bins=10, **asked)
+    whole = today.tabulate_rows(rows, options, engine=engine)
     parts: dict[str, Any] = {}
-    for name, (table, top, classes, units) in found.items():
-        each = table if isinstance(table, tn.OptionTables) else {table.n_classes: table}
-        for n, one in each.items():
-            scores = {"predicted_scores": _exact(one.sums.predicted_scores).tolist()}
-            parts[f"{name}options={n} view=bin"] = sums_of(one) | scores
-            parts[f"{name}options={n} view=top"] = sums_of(top if one is table else top[n])
-        if classes is not None:
-            merged = classes.coarsen(tn.Edges(cells)).sums
-            merged = {key: _exact(kept).tolist() for key, kept in merged.items()}
-            parts[f"{name}options={n} view=class"] = merged
-        for of in units.of_tables if units else ():
-            by_confidence = getattr(of.spec, "is_by_confidence", "none: of classes")
-            kind = {False: "bin", True: "top"}.get(by_confidence, "class")
-            sums = {key: _exact(kept) for key, kept in of.sums.items()}
-            for i, (unit, at) in enumerate(zip(of.units, of.bins, strict=True)):
-                label = f"{name}cluster={units.clusters.names[unit]} options={of.spec.n_classes}"
-                place = f"{label} view={kind} at={at // 10 if kind == 'class' else at}"
-                part = parts.setdefault(place, {})
-                part |= {key: np.add(part.get(key, 0), it[i]).tolist() for key, it in sums.items()}
+    for group, n in zip(whole.groups.group, whole.groups.options.tolist(), strict=True):
+        table, name = whole.select(group=group, options=n), f"group={group} " if group else ""
+        of_rows = table.over("unit")
+        found = {key: _units(it, FIELDS[key].bits)[0] for key, it in of_rows.sums.items()}
+        found |= {"rank": found["ranks"], "ranks": found["ranks"], "weight": table.mass(), "edges": table.spec.bins.edges}
+        names = "predicted_score", "predicted_score_variance"
+        found["predicted_scores"] = np.stack([found[key] for key in names], axis=-1)
+        found |= {key: getattr(table, key) for key in ("accuracy", "brier_score", "log_loss")}
+        gone = () if "soft_labels" in how else ("label_spread",)
+        parts[f"{name}options={n} view=bin"] = {
+            key: np.asarray(found[key]).tolist()
+            for key in [*f"{_ONE} ranks weight edges predicted_scores".split(), *NUMBERS]
+            if key in found and key not in gone
+        }
+        parts[f"{name}options={n} view=top"] = _view(found, "top", "ordered", "rank")
+        if table.spec.classes:
+            of_rows = table.over("unit").coarsen(class_bins=tn.Edges(cells))
+            merged = {key: _units(it, FIELDS[key].bits)[0] for key, it in of_rows.sums.items()}
+            parts[f"{name}options={n} view=class"] = _view(merged, "class", "predicted", "observed")
+        for k, unit in enumerate(table.parts.unit.tolist() if clusters is not None else ()):
+            of = {
+                key: _units(it, FIELDS[key].bits)[k]
+                for key, it in table.sums.items()
+                if FIELDS[key].axis == "part"
+            }
+            own = table.clusters.names[table.clusters.identities.tolist().index(unit)]
+            label = f"{name}cluster={own} options={n}"
+            for at in np.flatnonzero(of["rows"]):
+                kept = {"rank": of["ranks"][at].tolist()}
+                for key in ("rows", "weight", "ordered", "log_score", "log_score_variance"):
+                    kept |= {key: np.asarray(of[key][at]).tolist()} if key in of else {}
+                parts[f"{label} view=bin at={at}"] = kept
+            for at in np.flatnonzero(of["top_rows"]):
+                top = {key: it[at] for key, it in of.items() if key.startswith("top_")}
+                parts[f"{label} view=top at={at}"] = _view(top, "top", "ordered", "rank")
+            mass = of.get("weight", of["rows"]).sum()
+            for at in range(len(table.spec.classes)):
+                pair = [of[f"class_{kind}_total"][at] for kind in ("predicted", "observed")]
+                sums_of_class = dict(zip(("rows", "predicted", "observed"), (mass, *pair), strict=True))
+                parts[f"{label} view=class at={at}"] = sums_of_class
     return parts
+
+
+NUMBERS = ("accuracy", "brier_score", "log_loss")
+
+
+def _units(kept: Any, bits: int) -> Any:
+    """Sums in units, as Python integers; floats of weighted rows as they are."""
+    if bits and kept.dtype == np.int64:
+        return kept[..., 0].astype(object) * 2**bits + kept[..., 1].astype(object)
+    return kept.astype(object)
+
+
+def _view(found: dict[str, Any], view: str, *names: str) -> dict[str, Any]:
+    """The sums by top label, of which only the first rank is known, or of classes."""
+    mass = found.get(f"{view}_weight", found[f"{view}_rows"])
+    pair = [np.asarray(found[f"{view}_{kind}"], object) for kind in ("predicted", "observed")]
+    if view == "top":
+        pair = [each[..., None] for each in pair]
+    return {"rows": np.asarray(mass).tolist()} | {
+        name: each.tolist() for name, each in zip(names, pair, strict=True)
+    }
 
 
 def compiles(variation: Any = "entropy", **how: Any) -> bool:

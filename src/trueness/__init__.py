@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Any
 from trueness._version import __version__
 
 if TYPE_CHECKING:
-    from trueness import conventions, simplex, simulate
+    from trueness import conventions, metrics, simplex, simulate
     from trueness.bins import Edges, EqualMass, EqualWidth
     from trueness.decompositions import (
         BrierDecomposition,
@@ -32,6 +32,7 @@ if TYPE_CHECKING:
         temperature_profile,
         temperature_step,
     )
+    from trueness.metrics import cwece, ece, rce, uce, vce
     from trueness.monitoring import Monitor
     from trueness.old_assessment import (
         AssessedModels,
@@ -61,7 +62,6 @@ if TYPE_CHECKING:
     from trueness.old_metrics import (
         SignedParts,
         classwise_error,
-        cwece,
         event_calibration_error,
         expected_calibration_error,
         hle_calibration_error,
@@ -86,7 +86,6 @@ if TYPE_CHECKING:
         tabulate_confusion,
     )
     from trueness.refusals import Refusal
-    from trueness.row_metrics import ece, rce, uce, vce
     from trueness.streaming import Accumulator
     from trueness.tabulation import tabulate, tabulate_events
     from trueness.variation import Variation, renyi, tsallis, variations
@@ -172,6 +171,7 @@ __all__ = [
     "ConfusionTable",
     "Refusal",
     "conventions",
+    "metrics",
     "simplex",
     "simulate",
     "__version__",
@@ -223,7 +223,6 @@ _MODULES = {
     "old_metrics": [
         "SignedParts",
         "classwise_error",
-        "cwece",
         "event_calibration_error",
         "expected_calibration_error",
         "hle_calibration_error",
@@ -238,6 +237,7 @@ _MODULES = {
         "variation_calibration_error",
         "variation_gap",
     ],
+    "metrics": ["cwece", "ece", "rce", "uce", "vce"],
     "monitoring": ["Monitor"],
     "predicted_class": [
         "ClassConditionalErrors",
@@ -248,7 +248,6 @@ _MODULES = {
         "tabulate_confusion",
     ],
     "refusals": ["Refusal"],
-    "row_metrics": ["ece", "rce", "uce", "vce"],
     "streaming": ["Accumulator"],
     "old_table": ["CalibrationTable", "EventTable", "OptionTables", "TableSpec"],
     "tabulation": ["tabulate", "tabulate_events"],
@@ -256,7 +255,7 @@ _MODULES = {
 }
 """The modules that define the public names; imported on first use, so that `trueness --help` does not load NumPy."""
 
-_PUBLIC_MODULES = ("conventions", "simplex", "simulate")
+_PUBLIC_MODULES = ("conventions", "metrics", "simplex", "simulate")
 
 _MODULE_OF = {name: module for module, names in _MODULES.items() for name in names}
 

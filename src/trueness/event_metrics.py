@@ -1,4 +1,4 @@
-"""Calibration errors of events and of all classes, read from an `EventTable`, and `cwece` of rows."""
+"""Calibration errors of events and of all classes, read from an `EventTable`."""
 
 from __future__ import annotations
 
@@ -16,7 +16,6 @@ from trueness.old_table import EventTable
 from trueness.refusals import InvalidTypeError, InvalidValueError
 from trueness.rows import Rows, refuse_bad_rows
 from trueness.rows.containers import contents_of
-from trueness.tabulation import tabulate_events
 
 CLASS_WEIGHTS = ("expected", "observed")
 """By which number the errors of the classes are weighted; with None the mean is not weighted."""
@@ -28,6 +27,7 @@ def event_calibration_error(table: EventTable, bins: int | Bins = 10, *, norm: s
     0 for a calibrated model with unlimited data, at most 1. `bins` are cells of the table merged: a number that its
     grid merges into, or EqualMass. `norm` may also be "l2" (√Σ n_m/N · gap²) or "max" (the largest gap).
 
+    >>> from trueness import tabulate_events
     >>> event_calibration_error(tabulate_events([0, 1, 1, 1], [0.2, 0.3, 0.7, 0.8])).__round__(6)
     0.35
     """
@@ -107,38 +107,6 @@ _NORMS: Mapping[str, Callable[[FloatArray, FloatArray], FloatArray]] = MappingPr
     }
 )
 """From the weights and the sizes of the gaps of all bins, (K, M) each, to one number for each event, (K,)."""
-
-
-def cwece(
-    y_true: Any,
-    y_prob: Any,
-    *,
-    bins: int | Bins = 10,
-    weights: str | None = None,
-    sample_weight: Any = None,
-    from_logits: bool = False,
-    normalize: bool = False,
-    classes: Any = None,
-    soft_labels: bool = False,
-    norm: str = "l1",
-) -> float:
-    """Classwise expected calibration error; arguments as in `tabulate_events` and `classwise_error`.
-
-    The mean over classes of each class's ECE over [0, 1]; of two classes that of class 1.
-
-    >>> round(cwece([0, 1] * 5, [[0.9, 0.1]] * 10), 6)
-    0.4
-    """
-    table = tabulate_events(
-        y_true,
-        y_prob,
-        sample_weight=sample_weight,
-        from_logits=from_logits,
-        normalize=normalize,
-        classes=classes,
-        soft_labels=soft_labels,
-    )
-    return classwise_error(table, bins, weights, norm=norm)
 
 
 def top_label_event(y_true: Any, y_prob: Any, **options: Any) -> tuple[NDArray[np.bool_], FloatArray]:

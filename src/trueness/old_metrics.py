@@ -1,4 +1,4 @@
-"""Metrics of a table; `row_metrics` has the functions that compute them from rows.
+"""Metrics of today's tables; `metrics` has those of rows and of the new table.
 
 An error is a *norm* of the *gaps* of all bins: there are four gaps (of the variation, of the top class, of the
 uncertainty, of the ranks) and three norms. A positive gap means over-confident, whatever is compared.
@@ -17,7 +17,6 @@ from trueness.event_metrics import (
     class_gap,
     classwise_error,
     classwise_total,
-    cwece,
     event_calibration_error,
     hle_calibration_error,
     top_label_event,
@@ -34,7 +33,6 @@ __all__ = [
     "class_gap",
     "classwise_error",
     "classwise_total",
-    "cwece",
     "event_calibration_error",
     "expected_calibration_error",
     "hle_calibration_error",

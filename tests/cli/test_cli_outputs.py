@@ -10,7 +10,7 @@ import numpy as np
 import pytest
 from command_process import run
 
-from trueness._atomic_write import atomic_file, write_text
+from trueness.atomic_files import atomic_file, write_text
 from trueness.cli import main
 from trueness.files import check_outputs
 

@@ -365,7 +365,7 @@ class TestLarge:
         visible = page.locator("#groups tbody tr:visible")
         assert visible.count() == 1
         assert "hospital 77, ward <b>0</b>" in visible.inner_text()
-        assert page.locator(".chart").count() == 11
+        assert page.locator(".chart").count() == 10
         assert page.locator("#classes tbody tr").count() == 40
         assert page.locator("#further-classes tbody tr").count() == 960
         assert report.tables_in(path)[0] == large.table

@@ -37,7 +37,7 @@ def write_json(path: str, content: dict[str, Any]) -> None:
     """Write JSON atomically to a file, or to standard output."""
     import json
 
-    from trueness._atomic_write import write_text
+    from trueness.atomic_files import write_text
 
     with output_path(path) as target:
         write_text(target, json.dumps(content, allow_nan=False, indent=1) + "\n")
@@ -45,7 +45,7 @@ def write_json(path: str, content: dict[str, Any]) -> None:
 
 def write_cell_tables(result: Tabular, arguments: argparse.Namespace, of: str) -> None:
     """Write the files of `--csv`, `--markdown` and `--latex` that were requested."""
-    from trueness._atomic_write import write_text
+    from trueness.atomic_files import write_text
 
     makers = {"csv": result.to_csv, "markdown": result.to_markdown, "latex": result.to_latex}
     for name, make in makers.items():

@@ -5,8 +5,8 @@ from __future__ import annotations
 import os
 from collections.abc import Sequence
 
-from trueness._atomic_write import is_read_only
 from trueness._printing import STANDARD_OUTPUT
+from trueness.atomic_files import is_read_only
 from trueness.files.folders import file_identity
 from trueness.formats import STANDARD_INPUT
 from trueness.refusals import InvalidValueError, quote

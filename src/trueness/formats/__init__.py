@@ -23,7 +23,7 @@ from importlib import import_module
 from importlib.util import find_spec
 from typing import Any
 
-from trueness._atomic_write import atomic_file
+from trueness.atomic_files import atomic_file
 from trueness.formats import by_name
 from trueness.formats._format import Format, PredictionChunks
 from trueness.formats.fields import Reader, ReadOptions, TextLayout

@@ -16,8 +16,8 @@ from dataclasses import replace
 from typing import TYPE_CHECKING, Any, TypeVar
 
 from trueness import _json
-from trueness._atomic_write import write_text
 from trueness._version import __version__
+from trueness.atomic_files import write_text
 from trueness.monitoring import state_content
 from trueness.monitoring.lock import locked
 from trueness.refusals import InvalidValueError, Refusal, reason_of

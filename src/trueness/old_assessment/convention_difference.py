@@ -19,7 +19,6 @@ from trueness.conventions import (
 )
 from trueness.old_metrics import expected_calibration_error, uncertainty_calibration_error
 from trueness.old_table import AnyRankTable
-from trueness.row_metrics import DEFAULT_BINS
 from trueness.tabulation import tabulate
 
 _MEASURE = {"ece": "confidence", "uce": "entropy"}
@@ -97,7 +96,7 @@ def compare_convention(
     convention: str | Convention,
     *,
     bins: int | None = None,
-    own_bins: int = DEFAULT_BINS,
+    own_bins: int = 10,
     norm: str | None = None,
     from_logits: bool = False,
     normalize: bool = False,

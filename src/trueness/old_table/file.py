@@ -14,8 +14,8 @@ import numpy as np
 
 from trueness import _json
 from trueness._arrays import IntArray
-from trueness._atomic_write import write_text
 from trueness._version import __version__
+from trueness.atomic_files import write_text
 from trueness.bins import Edges, EqualWidth
 from trueness.old_table import packed_numbers
 from trueness.old_table.consistency import damaged_table_error, is_int, narrowest, require, require_consistent

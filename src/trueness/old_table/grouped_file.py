@@ -11,8 +11,8 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 from trueness import _json
-from trueness._atomic_write import write_text
 from trueness._version import __version__
+from trueness.atomic_files import write_text
 from trueness.old_table import file as table_file
 from trueness.old_table.tables import GroupedTables, Tables, table_from_dict, tables_of_content
 from trueness.refusals import InvalidValueError, Refusal, quote, reason_of

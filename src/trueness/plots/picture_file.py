@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 from typing import Any, Protocol
 
-from trueness._atomic_write import atomic_file
+from trueness.atomic_files import atomic_file
 from trueness.plots._display import Display, refuse_missing_matplotlib
 from trueness.refusals import InvalidValueError, quote
 

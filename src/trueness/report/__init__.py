@@ -9,7 +9,7 @@ from __future__ import annotations
 import os
 from typing import TYPE_CHECKING
 
-from trueness._atomic_write import write_text
+from trueness.atomic_files import write_text
 from trueness.report._comparison import page_of_comparison
 from trueness.report._embedded import (
     Saved,

@@ -15,8 +15,8 @@ from typing import Any
 
 import numpy as np
 
-from trueness._atomic_write import write_text
 from trueness._version import __version__
+from trueness.atomic_files import write_text
 from trueness.reproduction import figures, results
 from trueness.reproduction.cells import (
     BINNINGS,

@@ -16,8 +16,8 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from trueness import _json
-from trueness._atomic_write import write_text
 from trueness._version import __version__
+from trueness.atomic_files import write_text
 from trueness.old_table import CalibrationTable
 from trueness.reproduction.cells import BINNINGS, N_BINS, PILOT_ROWS, CellTables
 from trueness.reproduction.scenarios import Cell

@@ -1,0 +1,1 @@
+"""Engines: what adds blocks of rows to the sums of a table."""
