@@ -1,0 +1,436 @@
+"""What inference reads off a table, and how many independent rows the rows are worth.
+
+Rows of one cluster are alike, weighted rows count unequally, and a soft label is worth several
+single ones. All of this enters every test and interval as one number, the design effect D (Kish
+1965): N rows are worth N/D independent ones. With e = r - q, the residual of the ranks of a row,
+X_u its sum over cluster u of n_u rows, and ē its mean over all rows,
+
+    D = Σ_u ‖X_u - n_u·ē‖² / Σ_i ‖e_i - ē‖²   times   K/(K - 1) · d/(d - 2)
+
+with K = (Σn_u)²/Σn_u² effective clusters and d = max(K - 1, 3), kept within 1 and D_max = Σn_u²/N,
+at which all rows of a cluster are one. It is centred, since a clear error is not clumping. A sum
+with the variance v that has sums x_u in the clusters has D_j = Σ_u x_u²/v if that is larger.
+
+Rare outcomes that a cluster shares, such as the disease of a patient in all of her images, look
+independent until they happen. So classes seen in fewer than 10 clusters are *rare*: together they
+have an effect D_B of their own, D_max if they were seen in fewer than 10 pairs of class and
+cluster, and a sum to whose variance they contribute the share h has at least (1 - h)·D + h·D_B.
+If the predicted class is wrong in rows of fewer than 10 clusters, every effect is D_max.
+"""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+from typing import NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from trueness.exact_sums import FloatArray, IntArray
+from trueness.inference.distributions import student_quantile
+from trueness.refusals import InvalidValueError
+from trueness.table import EventBins, RankBins, Table
+from trueness.variation import Variation
+
+FEWEST_CLUSTERS = 10
+"""Effective clusters for a p-value or an interval; clusters in which no rare class is seen."""
+
+FEWEST_ROWS = 30
+"""Effective rows for an interval."""
+
+
+class Events(NamedTuple):
+    """Events in cells of their probability, (K, G) each: single classes, or the top label."""
+
+    rows: FloatArray
+    """Number of rows, or the sum of their weights."""
+    predicted: FloatArray
+    observed: FloatArray
+    square: FloatArray
+    """Σw², the number of rows if they have no weights."""
+
+    @property
+    def mean(self) -> FloatArray:
+        """p̄, 0 in empty cells."""
+        none = np.zeros(self.rows.shape)
+        return np.clip(np.divide(self.predicted, self.rows, out=none, where=self.rows > 0), 0, 1)
+
+    @property
+    def variance(self) -> FloatArray:
+        """The variance of the observed number of each event if it is calibrated, (K,)."""
+        return np.asarray((self.square * self.mean * (1 - self.mean)).sum(axis=1))
+
+
+class Predicted(NamedTuple):
+    """Rows by the class that they predict, (C,) each."""
+
+    rows: FloatArray
+    score: FloatArray
+    """Σ(ln p_y + H)."""
+    variance: FloatArray
+    """Its variance if the model is calibrated, Σw²·VE."""
+    misses: FloatArray
+    """Σ(1 - q₁): how often the prediction is expected to be wrong."""
+
+
+class Units(NamedTuple):
+    """The same sums by cluster, or by block of clusters: (U, …) each."""
+
+    ranks: RankBins
+    score: FloatArray
+    """(U, M)."""
+    top: EventBins | None
+    classes: FloatArray
+    """Observed less expected number of each event, (U, K)."""
+    seen: NDArray[np.bool_]
+    """Whether each class was observed, (U, C)."""
+    predicted: FloatArray
+    """Σ(ln p_y + H) by predicted class, (U, C)."""
+    loss: FloatArray
+    """-Σ ln p_y, (U,)."""
+
+
+class Totals(NamedTuple):
+    """Plain numbers of all rows."""
+
+    n_rows: int
+    mass: float
+    """The number of rows, or the sum of their weights."""
+    accuracy: float
+    confidence: float
+    brier: float
+    log_loss: float
+    impossible: int
+    """Rows whose true class had probability 0, which make the log-loss infinite."""
+    square: float
+    """Mean of ‖p‖²."""
+
+
+class Stratum(NamedTuple):
+    """The bins of rows with one number of options, F of which have such rows."""
+
+    bins: IntArray
+    """Which of the M bins, (F,)."""
+    weight: FloatArray
+    """Rows, or their weight, (F,)."""
+    rows: FloatArray
+    """Effective rows (Σw)²/Σw², as if these were independent, (F,)."""
+    share: FloatArray
+    """Share of the bin's weight, (F,)."""
+    predicted: FloatArray
+    """q̄, (F, C)."""
+    observed: FloatArray
+    """r̄, (F, C)."""
+
+
+class Design(NamedTuple):
+    """How much less independent rows are than their number says."""
+
+    clusters: float = math.inf
+    """K, the effective number of clusters; infinite if rows are independent."""
+    clustering: float = 1.0
+    """D of clusters."""
+    most: float = 1.0
+    """D_max."""
+    soft: float = 1.0
+    """1/f, f the number of single labels that a soft one is worth (see `soft_effect`)."""
+    rare: tuple[int, ...] = ()
+    """The rare classes."""
+    rare_effect: float = 1.0
+    """D_B."""
+    few_wrong: bool = False
+    """Whether the predicted class is wrong in rows of fewer than 10 clusters."""
+
+    @property
+    def effect(self) -> float:
+        """D of the ranks."""
+        return self.clustering * self.soft
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Sample:
+    """All that inference knows: sums of one group of rows, with their design."""
+
+    ranks: RankBins
+    """Sums by bin of variation, (S, M, …)."""
+    variation: Variation
+    strata: tuple[Stratum, ...]
+    """The filled bins of each number of options, as means."""
+    score: FloatArray
+    """Σ(ln p_y + H) by bin, (M,), without impossible rows."""
+    score_variance: FloatArray
+    """Its variance if the model is calibrated, Σw²·VE of the same rows, (M,)."""
+    top: Events | None
+    """The event that the predicted class is right, K = 1."""
+    classes: Events | None
+    """Each class; of two only the second, whose mirror image the first is."""
+    class_index: tuple[int, ...]
+    """Which classes these are."""
+    class_names: tuple[str, ...]
+    """The names of all classes, or their numbers."""
+    predicted: Predicted | None
+    units: Units | None
+    """None if rows are independent."""
+    totals: Totals
+    row_weight: float
+    """Σw²/Σw, the weight of one effective row; 1 without weights."""
+    design: Design
+
+    @classmethod
+    def of(cls, table: Table, *, group: str | None = None, options: int | None = None) -> Sample:
+        """The sums of a table, of one of its groups, or of rows with one number of options."""
+        if group is not None or options is not None:
+            table = table.select(group=group, options=options)
+        if not table.n_rows:
+            raise InvalidValueError("no-rows", "a table without rows cannot be assessed")
+        spec, ranks, mass = table.spec, table.rank_bins(), float(table.mass().sum())
+        kept, row_weight, square = {name for name, _ in spec.fields()}, 1.0, ranks.rows
+        if spec.weighted:
+            square = np.stack(
+                [table.select(options=c).value("weight_square") for c in ranks.options]
+            )
+            row_weight = float(square.sum()) / mass
+
+        def events(its: EventBins, name: str) -> Events:
+            own = table.value(name).reshape(its.rows.shape) if spec.weighted else its.rows
+            return Events(*its, own)
+
+        top = events(table.top_bins(), "top_weight_square") if spec.top_bins else None
+        classes = events(table.class_bins(), "class_weight_square") if spec.classes else None
+        by_label = ("rows", "score", "score_variance", "misses")
+        predicted = None
+        if "predicted_rows" in kept:
+            predicted = Predicted(*(table.value(f"predicted_{each}") for each in by_label))
+        totals = Totals(
+            n_rows=table.n_rows,
+            mass=mass,
+            accuracy=table.accuracy,
+            confidence=table.confidence,
+            brier=table.brier_score,
+            log_loss=table.log_loss,
+            impossible=table.impossible_rows,
+            square=float(table.value("square")) / mass,
+        )
+        is_soft = "label_spread" in kept and float(table.value("label_spread")) > 0
+        design = Design(soft=soft_effect(ranks, totals) if is_soft else 1.0)
+        units = None if table.clusters is None else _units(table, classes is not None)
+        # Without identities each row is a cluster, and dealt into a block for comparisons.
+        if units is not None and table.clusters is not None and len(table.clusters.identities):
+            design = design_of(units, totals, row_weight, classes, design.soft)
+        return cls(
+            ranks=ranks,
+            variation=table.measure,
+            strata=_strata(ranks, square),
+            score=table.value("log_score"),
+            score_variance=table.value("log_score_variance").clip(0.0),
+            top=top,
+            classes=classes,
+            class_index=spec.classes,
+            class_names=spec.class_names or tuple(map(str, range(table.n_classes))),
+            predicted=predicted,
+            units=units,
+            totals=totals,
+            row_weight=row_weight,
+            design=design,
+        )
+
+    @property
+    def n_effective(self) -> float:
+        """The number of independent rows that these are worth."""
+        return self.totals.mass / (self.row_weight * self.design.effect)
+
+    @property
+    def is_plain(self) -> bool:
+        """Whether rows are independent, unweighted, and have single labels."""
+        return math.isinf(self.design.clusters) and self.row_weight == self.design.soft == 1.0
+
+    def without_clusters(self) -> str | None:
+        """Why nothing can be said of noise: too few clusters; None if they are enough."""
+        few = self.design.clusters < FEWEST_CLUSTERS
+        found = (
+            f"{self.design.clusters:.0f} effective clusters; at least {FEWEST_CLUSTERS} are needed"
+        )
+        return found if few else None
+
+    def without_interval(self) -> str | None:
+        """Why no interval would hold; None if it does."""
+        if self.n_effective < FEWEST_ROWS and self.without_clusters() is None:
+            return f"{self.n_effective:.0f} effective rows; at least {FEWEST_ROWS} are needed"
+        return self.without_clusters()
+
+    def quantile(self, level: float) -> float:
+        """Standard errors to each side of an interval: normal, with clusters Student's."""
+        return student_quantile(level, max(self.design.clusters - 1, 3.0))
+
+    # Design effects of statistics
+
+    def effect(
+        self,
+        sums: FloatArray | None = None,
+        variance: FloatArray | float = 0.0,
+        rare: FloatArray | float = 0.0,
+    ) -> FloatArray:
+        """The design effects of clusters: D, or max(D, D_j) of statistics with these sums by unit.
+
+        `sums` are (U, …), `variance` what their totals would have if rows were independent, and
+        `rare` the shares h of it that come from rare classes.
+        """
+        it, d = self.design, max(self.design.clusters - 1, 3.0)
+        least = it.clustering + np.asarray(rare) * max(it.rare_effect - it.clustering, 0.0)
+        if sums is None or math.isinf(it.clusters):
+            return least + np.zeros(np.shape(variance))
+        if it.few_wrong:
+            return np.full(sums.shape[1:], it.most)
+        own = (sums**2).sum(axis=0) / np.maximum(variance, 1e-300) * (d / (d - 2))
+        return np.asarray(np.maximum(least, np.minimum(own, it.most)))
+
+    def score_effect(self) -> float:
+        """That of Σ(ln p_y + H), with h = Σp(ln p + H)² of the rare classes over the variance."""
+        sums = None if self.units is None else self.units.score.sum(axis=1)
+        variance = float(self.score_variance.sum())
+        return float(self.effect(sums, variance, self._rare_in_score(variance)))
+
+    def _rare_in_score(self, variance: float) -> float:
+        if not self.design.rare or self.classes is None or self._is_one_event:
+            return float(bool(self.design.rare))
+        p = self.classes.mean[list(self.design.rare)]
+        logs = [np.log(np.where(s.predicted > 0, s.predicted, 1.0)) for s in self.strata]
+        entropy = -sum(
+            float(s.weight @ (s.predicted * of).sum(axis=1))
+            for s, of in zip(self.strata, logs, strict=True)
+        )
+        surprise = np.log(np.where(p > 0, p, 1.0)) + entropy / self.totals.mass
+        part = (self.classes.square[list(self.design.rare)] * p * surprise**2).sum()
+        return min(1.0, float(part) / max(variance, 1e-300))
+
+    def predicted_effect(self, terms: FloatArray) -> FloatArray:
+        """Those of the scores of predicted classes, added up by `terms`, (C, T)."""
+        assert self.predicted is not None
+        variance = self.predicted.variance
+        rare = np.full(len(variance), self._rare_in_score(float(self.score_variance.sum())))
+        rare[list(self.design.rare)] = 1.0
+        sums = None if self.units is None else self.units.predicted @ terms
+        total = variance @ terms
+        return self.effect(sums, total, (rare * variance) @ terms / total)
+
+    def rank_effects(self) -> tuple[FloatArray, FloatArray]:
+        """The variance of how often the true class is among the top k, Σw²·Q(1 - Q), and its D_k.
+
+        Both are (C - 1,). With h ≤ E_B·max(Q, 1 - Q)²/v, and D_max if the true class was among the
+        top k, or was not, in fewer than 10 clusters.
+        """
+        variance = np.zeros(self.ranks.predicted.shape[-1] - 1)
+        for stratum in self.strata:
+            q = np.clip(np.cumsum(stratum.predicted, axis=1)[:, :-1], 0.0, 1.0)
+            variance[: q.shape[1]] += stratum.weight**2 / stratum.rows @ (q * (1 - q))
+        rare, units, soft = np.zeros(len(variance)), self.units, self.design.soft
+        if units is None or math.isinf(self.design.clusters):
+            return variance, self.effect(None, variance) * soft
+        if self.design.rare and self.classes is not None:
+            expected = self.row_weight * float(self.classes.predicted[self._rare_events].sum())
+            q = np.cumsum(self.ranks.predicted.sum(axis=(0, 1)))[:-1] / self.totals.mass
+            rare = expected * np.maximum(q, 1 - q) ** 2 / np.maximum(variance, 1e-300)
+            rare = np.ones(len(q)) if self._is_one_event else np.minimum(rare, 1.0)
+        residual = (units.ranks.observed - units.ranks.predicted).sum(axis=(1, 2))
+        sums = np.cumsum(residual, axis=1)[:, :-1]
+        among = np.cumsum(units.ranks.observed.sum(axis=(1, 2)), axis=1)
+        seen = np.stack([among[:, :-1], among[:, -1:] - among[:, :-1]]) > 1e-9
+        few = seen.sum(axis=1).min(axis=0) < FEWEST_CLUSTERS
+        effect = np.where(few, self.design.most, self.effect(sums, variance, rare))
+        return variance, effect * soft
+
+    def class_effects(self) -> FloatArray:
+        """Those of the number of each event of `classes`, (K,); h is 1 of rare classes, else 0."""
+        assert self.classes is not None
+        share = np.isin(np.arange(len(self.classes.rows)), self._rare_events).astype(np.float64)
+        sums = None if self.units is None else self.units.classes
+        return self.effect(sums, self.classes.variance, share) * self.design.soft
+
+    @property
+    def _is_one_event(self) -> bool:
+        """Whether there are two classes, which are one event: both are rare, or none is."""
+        return self.ranks.options == (2,)
+
+    @property
+    def _rare_events(self) -> list[int]:
+        return [0][: len(self.design.rare)] if self._is_one_event else list(self.design.rare)
+
+
+def _strata(ranks: RankBins, square: FloatArray) -> tuple[Stratum, ...]:
+    found, total = [], ranks.rows.sum(axis=0)
+    for s, c in enumerate(ranks.options):
+        at = np.flatnonzero(ranks.rows[s] > 0)
+        weight = ranks.rows[s, at]
+        predicted = ranks.predicted[s, at, :c] / ranks.predicted[s, at].sum(axis=1, keepdims=True)
+        observed = ranks.observed[s, at, :c] / weight[:, None]
+        rows, share = weight**2 / square[s, at], weight / total[at]
+        found.append(Stratum(at, weight, rows, share, predicted, observed))
+    return tuple(found)
+
+
+def _units(table: Table, by_class: bool) -> Units:
+    ranks, none = table.rank_bins("unit"), np.zeros((len(table.units), 0))
+    expected = table.value("class_predicted_total", "unit") if by_class else none
+    observed = table.value("class_observed_total", "unit") if by_class else none
+    seen = observed > 1e-9
+    if ranks.options == (2,) and by_class:
+        seen = np.hstack([observed < ranks.rows.sum(axis=(1, 2))[:, None] - 1e-9, seen])
+    return Units(
+        ranks=ranks,
+        score=table.value("log_score", "unit"),
+        top=table.top_bins("unit") if table.spec.top_bins else None,
+        classes=observed - expected,
+        seen=seen,
+        predicted=table.value("predicted_score", "unit") if table.spec.n_classes else none,
+        loss=-table.value("log_likelihood", "unit"),
+    )
+
+
+def soft_effect(ranks: RankBins, totals: Totals) -> float:
+    """1/f = Σ‖e - ē‖²/Σ(1 - ‖p‖²): how much less soft labels vary than single ones would.
+
+    Calibrated means E[s | p] = p. How much a soft label s varies is not known: as much as a single
+    one, or less, as the mean of several votes does. The sums of the table tell.
+    """
+    mean = (ranks.observed - ranks.predicted).sum(axis=(0, 1)) / totals.mass
+    single = 1 - totals.square
+    return max((totals.brier - float(mean @ mean)) / single, 1e-6) if single > 0 else 1.0
+
+
+def design_of(
+    units: Units, totals: Totals, row_weight: float, classes: Events | None, soft: float = 1.0
+) -> Design:
+    """The design of rows in clusters, by the rules at the top of this module."""
+    n = units.ranks.rows.sum(axis=(1, 2))
+    residual = (units.ranks.observed - units.ranks.predicted).sum(axis=(1, 2))
+    clusters = float(n.sum() ** 2 / (n**2).sum())
+    most = max(float((n**2).sum()) / (totals.mass * row_weight), 1.0)
+    d = max(clusters - 1, 3.0)
+    mean = residual.sum(axis=0) / totals.mass
+    apart = float(((residual - n[:, None] * mean) ** 2).sum()) * clusters / max(clusters - 1, 1e-9)
+    # Of weighted rows Σw²‖e‖² is not summed: as if weights and residuals were unrelated.
+    within = row_weight * totals.mass * max(totals.brier - float(mean @ mean), 1e-9)
+    effect = min(max(apart / within, 1.0), most)
+    effect = min(effect * d / (d - 2), most) if effect > 1 else 1.0
+    seen, rare_effect = units.seen.sum(axis=0), 1.0
+    rare = np.flatnonzero(seen < FEWEST_CLUSTERS)
+    if len(rare) and classes is not None:
+        pairs, event = int(seen[rare].sum()), rare
+        if len(seen) == 2:
+            rare, pairs, event = np.arange(2), int(seen.min()), np.zeros(1, np.int64)
+        p, square = classes.mean[event], classes.square[event]
+        rare_effect = most
+        if pairs >= FEWEST_CLUSTERS:
+            own = float((units.classes[:, event] ** 2).sum()) / max(
+                float(classes.variance[event].sum()), 1e-300
+            )
+            rare_effect = min(max(own * d / (d - 2), effect), most)
+        # h of all ranks, whose variance is Σ(1 - ‖p‖²): Σp(1 - 2p + ‖p‖²) of the rare classes.
+        part = float((square * p * (1 - 2 * p + totals.square)).sum()) * len(rare) / len(event)
+        whole = row_weight * totals.mass * (1 - totals.square)
+        effect += min(1.0, part / max(whole, 1e-300)) * (rare_effect - effect)
+    wrong = (units.ranks.observed[..., 1:] > 1e-9).any(axis=(1, 2, 3))
+    few_wrong = int(wrong.sum()) < FEWEST_CLUSTERS
+    effect = most if few_wrong else effect
+    return Design(clusters, effect, most, soft, tuple(rare.tolist()), rare_effect, few_wrong)
