@@ -9,7 +9,7 @@ from typing import Any, TypeAlias
 
 import numpy as np
 
-from trueness.refusals import InvalidTypeError, InvalidValueError, nearest
+from trueness.refusals import InvalidTypeError, InvalidValueError, Refusal, nearest
 
 Seed: TypeAlias = "int | np.random.Generator | None"
 
@@ -43,10 +43,10 @@ def require_choice(argument: str, value: Any, accepted: Sequence[str]) -> None:
         raise bad_argument(argument, f"one of {', '.join(map(repr, accepted))}", value)
 
 
-def bad_argument(argument: str, wanted: str, value: Any) -> InvalidValueError:
+def bad_argument(name: str, wanted: str, value: Any, code: str = "bad-argument") -> Refusal:
     """The refusal of a value that is not what is wanted."""
-    cause = f"`{argument}` must be {wanted}, got {value!r}"
-    return InvalidValueError("bad-argument", cause, argument=argument, value=value)
+    cause = f"`{name}` must be {wanted}, got {value!r}"
+    return InvalidValueError(code, cause, argument=name, value=value)
 
 
 def root_seed(seed: Seed) -> int:
@@ -91,12 +91,10 @@ class Settings:
 
     def __post_init__(self) -> None:
         level = number_in("level", self.level, 0.5, 1.0)
-        needed = math.ceil(1 / (1 - level) * (1 - 1e-9)) - 1
+        needed = math.ceil(1 / (1 - level) * (1 - 1e-9)) - 1  # 1/(R + 1) is the smallest p-value
         if whole_number("resamples", self.resamples, 1, 10**7) < needed:
-            cause = f"with {self.resamples} resamples no p-value can be as small as {1 - level:.3g}"
-            remedy = f"use {needed} resamples or more"
-            facts = {"argument": "resamples", "value": self.resamples}
-            raise InvalidValueError("too-few-resamples", cause, remedy, **facts)
+            wanted = f"{needed} or more, since p-values of {1 - level:.3g} are to be found"
+            raise bad_argument("resamples", wanted, self.resamples, "too-few-resamples")
         whole_number("seed", self.seed, 0)
         whole_number("min_group_size", self.min_group_size, 1)
         _refuse_unknown_limits(self.tolerance)
@@ -122,8 +120,8 @@ def _refuse_unknown_limits(tolerance: Any) -> None:
         raise bad_argument("tolerance", "a number, or a mapping such as {'vce': 0.02}", tolerance)
     for name, limit in limits.items():
         if name not in WITH_TOLERANCE:
-            cause, facts = f"`tolerance` has the unknown number {name!r}", {"argument": "tolerance"}
+            cause = f"`tolerance` has the unknown number {name!r}"
             remedy = nearest(str(name), WITH_TOLERANCE)
-            raise InvalidValueError("unknown-metric", cause, remedy, **facts, value=name)
+            raise InvalidValueError("unknown-metric", cause, remedy, argument="tolerance")
         if tolerance is not None:
             number_in("tolerance", limit, 0.0, 2.0)

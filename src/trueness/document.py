@@ -65,7 +65,7 @@ class Forest(NamedTuple):
             for it, rows in zip(self.entries, sizes, strict=True)
         ]
         kept = [k for k in range(4) if any(row[k] for row in cells)]
-        lines = aligned([[row[k] for k in kept] for row in cells], [(0, 1, 1, 0)[k] for k in kept])
+        lines = aligned([[row[k] for k in kept] for row in cells], [k in (1, 2) for k in kept])
         longest = max(map(len, lines))
         return [
             line

@@ -126,20 +126,17 @@ class Listing(NamedTuple):
             ends[names[names.index("low") - 1]] = ("low", "high")
         hidden = {end for pair in ends.values() for end in pair}
         shown: dict[str, list[Marked]] = {}
-        for name in names:
-            cells = by_name[name]
+        for name, cells in by_name.items():
             if name in hidden or all(it is None for it in cells):
                 continue
-            low, high = (
-                (by_name[end] for end in ends.get(name, ())) if name in ends else (cells, cells)
-            )
+            low, high = (by_name[end] for end in ends.get(name, (name, name)))
             largest = max((abs(it) for it in cells if isinstance(it, float)), default=0.0)
             places = None if name in ends else decimals_of(largest)
             is_p = name.endswith("p_value")
             rows = zip(cells, low, high, strict=True)
             shown[name] = [_p_cell(it[0]) if is_p else _cell(*it, places) for it in rows]
-        heads = [Marked(name) for name in shown]
-        return [heads, *([*row] for row in zip(*shown.values(), strict=True))]
+        body = [list(row) for row in zip(*shown.values(), strict=True)]
+        return [[Marked(name) for name in shown], *body]
 
 
 def _p_cell(value: Any) -> Marked:

@@ -40,9 +40,7 @@ def test_a_number_is_right_to_three_digits(value: float) -> None:
 
 
 @given(st.floats(-10, 10), st.floats(0, 10), st.floats(0, 10))
-def test_an_interval_shows_two_digits_of_its_width(
-    value: float, below: float, above: float
-) -> None:
+def test_an_interval_shows_two_digits(value: float, below: float, above: float) -> None:
     low, high = value - below, value + above
     places = decimals(low, high)
     assert 1 <= places <= 6

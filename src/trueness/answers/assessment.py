@@ -71,7 +71,7 @@ class ClusterResult(NamedTuple):
     confidence: float
     gap: Estimate
     vce: Estimate
-    ece: Estimate | None
+    ece: Estimate
     rce: Estimate
 
 
@@ -85,8 +85,8 @@ class Assessment(Result):
 
     vce: Estimate
     """Variation calibration error: the distance between predicted and observed variation."""
-    ece: Estimate | None
-    """Expected calibration error; None if the table has no bins of confidence."""
+    ece: Estimate
+    """Expected calibration error: the distance between confidence and accuracy."""
     rce: Estimate
     """Ranked calibration error: depends on which rank the true class has."""
     gap: Estimate
@@ -355,28 +355,20 @@ def _groups(table: Table, settings: Settings) -> tuple[dict[str, Assessment], di
     tables = {name: table.select(group=name) for name in table.group_names if name is not None}
     tables = {name: each for name, each in tables.items() if each.n_rows >= settings.min_group_size}
     samples = {name: Sample.of(each) for name, each in tables.items()}
-    made = {
-        name: _estimated(sample, settings, Streams(settings.seed, name))
-        for name, sample in samples.items()
-    }
+    streams = {name: Streams(settings.seed, name) for name in tables}
+    made = {name: _estimated(samples[name], settings, streams[name]) for name in tables}
     while True:
         p_values = {name: p for name, it in made.items() if (p := it.evidence.p_value) is not None}
         corrected = dict(zip(p_values, benjamini_hochberg([*p_values.values()]), strict=True))
-        short = [
-            name
-            for name, p in corrected.items()
-            if p > settings.largest_p and _is_short(made[name])
-        ]
-        called = sum(p <= settings.largest_p for p in corrected.values())
-        needed = settings.largest_p * (called + len(short)) / max(len(p_values), 1)
-        for name in short:
-            streams = Streams(settings.seed, name)
-            more = replace(settings, resamples=min(10 * made[name].resamples, MOST_RESAMPLES))
-            made[name] = _estimated(samples[name], more, streams, needed)
+        others = [name for name, p in corrected.items() if p > settings.largest_p]
+        short = [name for name in others if _is_short(made[name])]
         if not short:
-            break
-    results = {name: _result(it, tables[name]) for name, it in made.items()}
-    return results, corrected
+            return {name: _result(it, tables[name]) for name, it in made.items()}, corrected
+        called = len(corrected) - len(others) + len(short)
+        for name in short:
+            more = replace(settings, resamples=min(10 * made[name].resamples, MOST_RESAMPLES))
+            needed = settings.largest_p * called / len(corrected)
+            made[name] = _estimated(samples[name], more, streams[name], needed)
 
 
 def _is_short(it: _Estimated) -> bool:
@@ -399,12 +391,13 @@ def _furthest_clusters(
     places = np.searchsorted(clusters.identities, table.units)
     for u in np.argsort(-z, kind="stable")[:MOST_CLUSTERS].tolist():
         its = _estimated(Sample.of(_rows_of_cluster(table, u)), settings, Streams(settings.seed))
-        totals, found = its.evidence.sample.totals, its.evidence.estimates
-        plain_numbers = (totals.n_rows, totals.accuracy, totals.confidence)
-        without = {"low": None, "high": None, "reason": "rows of one cluster"}
-        estimates = (replace(found[name], **without) for name in ("gap", "vce", "ece", "rce"))
-        name = visible(clusters.names[int(places[u])])
-        yield name, ClusterResult(*plain_numbers, *estimates)
+        totals, found, why = its.evidence.sample.totals, its.evidence.estimates, "one cluster alone"
+        four = [replace(found[name], low=None, high=None, reason=why) for name in _OF_CLUSTERS]
+        shares = (totals.n_rows, totals.accuracy, totals.confidence)
+        yield visible(clusters.names[int(places[u])]), ClusterResult(*shares, *four)
+
+
+_OF_CLUSTERS = ("gap", "vce", "ece", "rce")
 
 
 def _rows_of_cluster(table: Table, u: int) -> Table:
@@ -431,40 +424,38 @@ def _cautions(table: Table, sample: Sample) -> Iterator[Caution]:
     enough = max(FEW_ROWS, table.n_classes)
     few = float(rows[rows < enough].sum() / rows.sum())
     if few > FEW_SHARE and sample.without_interval() is None:
-        supported = int(rows.sum() / enough)
-        remedy = f"use bins=EqualMass({min(10, supported)})" if supported > 1 else "collect more"
-        yield Caution(
-            "few-rows", f"{percent(few)} of the rows are in bins of fewer than {enough}: {remedy}."
-        )
+        supported = min(10, int(rows.sum() / enough))
+        remedy = f"use bins=EqualMass({supported})" if supported > 1 else "collect more"
+        text = f"{percent(few)} of the rows are in bins of fewer than {enough}: {remedy}."
+        yield Caution("few-rows", text)
     if table.tied_rows > totals.impossible:
-        remedy = (
-            "their ranks are shared" if table.spec.ties == "split" else "compare with ties='split'"
-        )
+        split = table.spec.ties == "split"
+        remedy = "their ranks are shared" if split else "compare with ties='split'"
         tied = f"In {count(table.tied_rows)} of {n} another class is as probable as the true one"
         yield Caution("ties", f"{tied}; {remedy}.")
     if totals.impossible:
-        text = f"The log-loss is infinite: the true class had probability 0 in {count(totals.impossible)} of {n}."
-        yield Caution("impossible", text)
+        zero = f"the true class had probability 0 in {count(totals.impossible)} of {n}"
+        yield Caution("impossible", f"The log-loss is infinite: {zero}.")
     if sample.design.soft != 1.0:
-        worth = f"a row with its soft label is worth {number(1 / sample.design.soft)} rows with one label"
+        worth = f"a row is worth {number(1 / sample.design.soft)} rows with one label each"
         yield Caution("soft-labels", f"Soft labels: {worth}, if annotators are independent.")
-    worth = totals.mass / sample.row_weight
-    if table.spec.weighted and worth < totals.n_rows / 2:
-        words = f"{n} with uneven weights are worth {count(round(worth))}"
-        yield Caution("uneven-weights", f"{words}; a few heavy rows decide.")
+    effective = totals.mass / sample.row_weight
+    if table.spec.weighted and effective < totals.n_rows / 2:
+        worth = f"{n} with uneven weights are worth {count(round(effective))}"
+        yield Caution("uneven-weights", f"{worth}; a few heavy rows decide.")
     clusters = sample.design.clusters
     if FEWEST_CLUSTERS <= clusters < FEW_CLUSTERS:
-        text = f"With {count(round(clusters, 1))} effective clusters only large errors are found."
-        yield Caution("few-clusters", text)
+        words = f"With {count(round(clusters, 1))} effective clusters"
+        yield Caution("few-clusters", f"{words} only large errors are found.")
     if table.clusters is not None and table.clusters.n_blocks is not None:
-        text = f"{counted(len(table.clusters.identities), 'cluster')} were summed in {table.clusters.n_blocks} blocks"
-        yield Caution("blocks", f"{text}: no single cluster is shown.")
+        names = counted(len(table.clusters.identities), "cluster")
+        blocks = f"were summed in {count(table.clusters.n_blocks)} blocks"
+        yield Caution("blocks", f"{names} {blocks}: no single cluster is shown.")
 
 
 def _about_reading(rows: Rows) -> Iterator[Caution]:
     """What was left out when rows were read."""
     for reason, n in rows.left_out.items():
         words = "have the label ignore_index" if reason == "ignored" else f"are {reason}"
-        yield Caution(
-            f"{reason}-rows", f"{counted(n, 'row')} {words} and were left out, unchecked."
-        )
+        text = f"{counted(n, 'row')} {words} and were left out, unchecked."
+        yield Caution(f"{reason}-rows", text)

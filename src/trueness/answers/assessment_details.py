@@ -93,34 +93,26 @@ def _scores(result: Assessment) -> tuple[str, ...]:
     return (f"{shares}, Brier score {brier} (from 0 to 2), log-loss {loss}.",)
 
 
-def estimates_of(result: Assessment) -> dict[str, Estimate]:
-    """The estimates by the names that people see."""
-    found = {
-        "confidence minus accuracy": result.gap,
-        "VCE": result.vce,
-        "ECE": result.ece,
-        "RCE": result.rce,
-        "log-score minus entropy": result.score_gap,
-    }
-    return {name: each for name, each in found.items() if each is not None}
+_ESTIMATES = {
+    "gap": "confidence minus accuracy",
+    "vce": "VCE",
+    "ece": "ECE",
+    "rce": "RCE",
+    "score_gap": "log-score minus entropy",
+}
+"""The estimates of an assessment by attribute, with the names that people see."""
 
 
 def listings_of(result: Assessment) -> dict[str, Listing]:
     """The tables of numbers by name; groups that are wrong come first."""
     ordered = sorted(result.groups, key=lambda name: name not in result.wrong_groups)
+    tests = (
+        {"test": it.name, "statistic": it.statistic, "p_value": it.p_value, "where": it.where}
+        for it in result.tests
+    )
     return {
-        "metrics": Listing.of([_metric(name, it) for name, it in estimates_of(result).items()]),
-        "tests": Listing.of(
-            [
-                {
-                    "test": it.name,
-                    "statistic": it.statistic,
-                    "p_value": it.p_value,
-                    "where": it.where,
-                }
-                for it in result.tests
-            ]
-        ),
+        "metrics": Listing.of([_metric(result, name) for name in _ESTIMATES]),
+        "tests": Listing.of([*tests]),
         "groups": Listing.of([_group(name, result.groups[name], result) for name in ordered]),
         "clusters": Listing.of([_cluster(name, it) for name, it in result.clusters.items()]),
         "classes": Listing((), ()) if result.classes is None else result.classes.listing(),
@@ -130,101 +122,69 @@ def listings_of(result: Assessment) -> dict[str, Listing]:
     }
 
 
-def _metric(name: str, it: Estimate) -> dict[str, object]:
-    return {
-        "metric": name,
-        "estimate": it.value if it.debiased is None else it.debiased,
-        "low": it.low,
-        "high": it.high,
-        "plug_in": it.value,
-        "noise_floor": it.noise_floor,
-        "remark": it.reason,
-    }
+def _interval(name: str, it: Estimate) -> dict[str, object]:
+    """The best value of an estimate with its interval, as three cells."""
+    value = it.value if it.debiased is None else it.debiased
+    return {name: value, f"{name}_low": it.low, f"{name}_high": it.high}
+
+
+def _metric(result: Assessment, name: str) -> dict[str, object]:
+    it: Estimate = getattr(result, name)
+    rest = {"plug_in": it.value, "noise_floor": it.noise_floor, "remark": it.reason}
+    return {"metric": _ESTIMATES[name], **_interval("estimate", it), **rest}
 
 
 def _group(name: str, it: Assessment, whole: Assessment) -> dict[str, object]:
     wrong = name in whole.wrong_groups
     found: dict[str, object] = {"group": name, "n_rows": it.n_rows}
     found |= {"verdict": it.verdict.kind if wrong else "no-evidence", "p_value": it.p_value}
-    for key, each in (("gap", it.gap), ("vce", it.vce), ("ece", it.ece)):
-        value = None if each is None else each.value if each.debiased is None else each.debiased
-        found |= {key: value, f"{key}_low": each and each.low, f"{key}_high": each and each.high}
+    found |= _interval("gap", it.gap) | _interval("vce", it.vce) | _interval("ece", it.ece)
     return found | {"accuracy": it.accuracy, "confidence": it.confidence, "wrong": wrong}
 
 
 def _cluster(name: str, it: ClusterResult) -> dict[str, object]:
-    return {
-        "cluster": name,
-        "n_rows": it.n_rows,
-        "gap": it.gap.value,
-        "vce": it.vce.debiased,
-        "accuracy": it.accuracy,
-        "confidence": it.confidence,
-    }
+    found: dict[str, object] = {"cluster": name, "n_rows": it.n_rows, "gap": it.gap.value}
+    found |= {"vce": it.vce.debiased, "ece": it.ece.debiased, "rce": it.rce.debiased}
+    return found | {"accuracy": it.accuracy, "confidence": it.confidence}
 
 
 def bins_of(result: Assessment) -> Listing:
     """Each bin of variation that has rows: predicted and observed variation."""
-    table, bins = result.table, result.table.rank_bins()
-    predicted, observed = table.predicted_variation, table.observed_variation
-    return _by_bin(
-        table.spec.bins, bins.rows.sum(axis=0), ("predicted", predicted), ("observed", observed)
-    )
+    table, rows = result.table, result.table.rank_bins().rows.sum(axis=0)
+    pairs = {"predicted": table.predicted_variation, "observed": table.observed_variation}
+    return _by_bin(table.spec.bins, rows, pairs)
 
 
 def confidence_of(result: Assessment) -> Listing:
     """Each bin of confidence that has rows: mean confidence and accuracy."""
     n, stated, right = (each[0] for each in result.table.top_bins())
     rows = np.where(n > 0, n, np.nan)
-    return _by_bin(
-        result.table.spec.top_bins, n, ("accuracy", right / rows), ("confidence", stated / rows)
-    )
+    pairs = {"accuracy": right / rows, "confidence": stated / rows}
+    return _by_bin(result.table.spec.top_bins, n, pairs)
 
 
-def _by_bin(
-    edges: Edges | None,
-    rows: FloatArray,
-    first: tuple[str, FloatArray],
-    second: tuple[str, FloatArray],
-) -> Listing:
+def _by_bin(edges: Edges | None, rows: FloatArray, pairs: Mapping[str, FloatArray]) -> Listing:
     """One line for each bin with rows: two numbers, and how much the second exceeds the first."""
     assert edges is not None
-    names = ("bin", "from", "to", "rows", first[0], second[0], "gap")
-    columns = (
-        np.arange(edges.n_bins) + 1,
-        edges.edges[:-1],
-        edges.edges[1:],
-        rows,
-        first[1],
-        second[1],
-        second[1] - first[1],
-    )
+    first, second = pairs.values()
+    found = {"bin": np.arange(edges.n_bins) + 1, "from": edges.edges[:-1], "to": edges.edges[1:]}
+    found |= {"rows": rows, **pairs, "gap": second - first}
     kept = np.flatnonzero(rows > 0)
-    cells = [np.asarray(column)[kept].tolist() for column in columns]
-    cells[3] = [int(n) if n.is_integer() else n for n in cells[3]]
-    return Listing(names, tuple(zip(*cells, strict=True)))
+    cells = {name: np.asarray(column)[kept].tolist() for name, column in found.items()}
+    cells["rows"] = [int(n) if n.is_integer() else n for n in cells["rows"]]
+    return Listing(tuple(cells), tuple(zip(*cells.values(), strict=True)))
 
 
 def ranks_of(result: Assessment) -> Listing:
     """How often the true class was the most probable one, the second, and so on."""
     bins = result.table.rank_bins()
     total = float(bins.rows.sum())
-
-    def share(sums: FloatArray) -> FloatArray:
-        return np.asarray(sums.sum(axis=(0, 1)) / total)
-
-    pairs = zip(share(bins.predicted).tolist(), share(bins.observed).tolist(), strict=True)
-    return Listing.of(
-        [
-            {"rank": k, "predicted": p, "observed": o, "gap": p - o}
-            for k, (p, o) in enumerate(pairs, 1)
-        ]
-    )
+    shares = [(sums.sum(axis=(0, 1)) / total).tolist() for sums in (bins.predicted, bins.observed)]
+    rows = tuple((k, p, o, p - o) for k, (p, o) in enumerate(zip(*shares, strict=True), 1))
+    return Listing(("rank", "predicted", "observed", "gap"), rows)
 
 
 def numbers_of(result: Assessment) -> Mapping[str, object]:
     """The numbers by their flat names."""
-    names = (
-        "n_rows p_value accuracy confidence brier log_loss vce ece rce gap score_gap temperature"
-    )
-    return {name: getattr(result, name) for name in names.split()}
+    names = "n_rows p_value accuracy confidence brier log_loss temperature"
+    return {name: getattr(result, name) for name in (*names.split(), *_ESTIMATES)}

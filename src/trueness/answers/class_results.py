@@ -79,40 +79,29 @@ class ClassResults:
         return tuple(sorted((it for it in self if it.fault), key=lambda it: -it.size))
 
     def listing(self) -> Listing:
-        """One row for each class, with its interval."""
-        return Listing.of(
-            [
-                {
-                    "class": it.name,
-                    "expected": it.expected,
-                    "observed": it.observed,
-                    "gap": it.gap.value,
-                    "gap_low": it.gap.low,
-                    "gap_high": it.gap.high,
-                    "slope": it.slope.value,
-                    "slope_low": it.slope.low,
-                    "slope_high": it.slope.high,
-                    "p_value": it.p_value,
-                    "finding": it.words or it.slope.reason or "",
-                }
-                for it in self
-            ]
-        )
+        """One row for each class, with its intervals."""
+        return Listing.of([_cells(it) for it in self])
 
     def __str__(self) -> str:
         if not self.wrong:
             return f"No error is found in {counted(len(self), 'class', 'classes')}."
-        shown = ClassResults(self.wrong[:MOST_SHOWN])
-        more = len(self.wrong) - len(shown)
-        rest = [f"… and {counted(more, 'more class', 'more classes')}"] if more else []
-        rest += [f"No error is found in the other {len(self) - len(self.wrong)}."]
-        return "\n".join([*shown.listing().lines(), *(rest if len(self) > len(shown) else [])])
+        lines = ClassResults(self.wrong[:MOST_SHOWN]).listing().lines()
+        if (more := len(self.wrong) - MOST_SHOWN) > 0:
+            lines.append(f"… and {counted(more, 'more class', 'more classes')}")
+        return "\n".join(lines)
 
     __repr__ = __str__
 
     def to_dict(self) -> list[dict[str, object]]:
         """Each class as plain numbers and strings."""
         return [{**plain(it), "words": it.words} for it in self]
+
+
+def _cells(it: ClassResult) -> dict[str, object]:
+    found: dict[str, object] = {"class": it.name, "expected": it.expected, "observed": it.observed}
+    for name, each in (("gap", it.gap), ("slope", it.slope)):
+        found |= {name: each.value, f"{name}_low": each.low, f"{name}_high": each.high}
+    return found | {"p_value": it.p_value, "finding": it.words or it.slope.reason or ""}
 
 
 def class_results(sample: Sample, settings: Settings) -> ClassResults | None:
@@ -123,13 +112,16 @@ def class_results(sample: Sample, settings: Settings) -> ClassResults | None:
     gaps, slopes = class_gaps(sample, settings.level), class_slopes(sample, settings.level)
     p = np.stack([two_sided(np.nan_to_num(each)) for each in (roots.frequency, roots.slope)])
     corrected = holm(np.minimum(2 * p.min(axis=0), 1.0).tolist())
-    can_tell = sample.without_clusters() is None
-    sizes, made = _sizes(events, slopes) / sample.totals.mass, []
+    sizes, can_tell = _sizes(events, slopes), sample.without_clusters() is None
+    made = []
     for k, (gap, slope) in enumerate(zip(gaps, slopes, strict=True)):
-        apart, p_value = abs(gap.value or 0.0), corrected[k] if can_tell else None
-        explains = p[0, k] <= settings.largest_p and apart >= EXPLAINS * sizes[k]
+        apart, spread = abs(gap.value or 0.0), float(sizes[k]) / sample.totals.mass
+        explains = p[0, k] <= settings.largest_p and apart >= EXPLAINS * spread
         fault = "frequency" if explains or p[0, k] <= p[1, k] else "slope"
-        found = p_value is not None and p_value <= settings.largest_p
+        found = can_tell and corrected[k] <= settings.largest_p
+        is_extreme = float(roots.slope[k]) < 0
+        if slope.value is not None and slope.low is not None:
+            is_extreme = slope.value < 1
         made.append(
             ClassResult(
                 name=visible(sample.class_names[sample.class_index[k]]),
@@ -137,12 +129,10 @@ def class_results(sample: Sample, settings: Settings) -> ClassResults | None:
                 observed=float(events.observed[k].sum()),
                 gap=gap,
                 slope=slope,
-                p_value=p_value,
+                p_value=corrected[k] if can_tell else None,
                 fault=fault if found else "",
-                is_extreme=float(roots.slope[k]) < 0
-                if slope.low is None
-                else (slope.value or 0.0) < 1,
-                size=max(apart, float(sizes[k])),
+                is_extreme=is_extreme,
+                size=max(apart, spread),
             )
         )
     return ClassResults(tuple(made))
@@ -155,9 +145,7 @@ def _sizes(events: Events, slopes: tuple[Estimate, ...]) -> FloatArray:
     """
     n, p = events.rows, np.clip(events.mean, CERTAIN, 1 - CERTAIN)
     x, v = np.log(p) - np.log1p(-p), n * p * (1 - p)
-    centre = np.divide(
-        (v * x).sum(axis=1), v.sum(axis=1), out=np.zeros(len(v)), where=v.any(axis=1)
-    )
+    centre = (v * x).sum(axis=1) / np.maximum(v.sum(axis=1), 1e-300)
     b = np.array([1.0 if it.value is None else it.value for it in slopes])[:, None]
     at = centre[:, None] + b * (x - centre[:, None])
     fitted = 1 / (1 + np.exp(-np.clip(at, -500, 500)))

@@ -11,7 +11,7 @@ from __future__ import annotations
 
 import math
 import re
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from typing import NamedTuple
 
@@ -29,6 +29,8 @@ from trueness.formatting import (
     number,
     p_value,
     percent,
+    shortened,
+    visible,
 )
 from trueness.inference.calibration_tests import Test
 from trueness.inference.distributions import normal_quantile
@@ -102,96 +104,79 @@ class Case(NamedTuple):
 
 def conclude(it: Evidence) -> tuple[Verdict, Answer]:
     """The conclusion from the evidence, for programs and for people."""
-    size = None
-    if it.p_value is not None and it.p_value <= it.settings.largest_p:
-        in_groups = _of_groups(it)
-        case = in_groups or _error(it)
-        size, case = (None, case) if in_groups else _of_size(it, case)
-    else:
-        case = _too_few(it) or _no_evidence(it)
+    size, in_groups = None, None
+    if it.p_value is None or it.p_value > it.settings.largest_p:
+        case = _nothing(it)
+    elif (in_groups := _of_groups(it)) is None:
+        case = _error(it)
+    if in_groups is None:
         size, case = _of_size(it, case)
+    else:
+        case = in_groups
     verdict = Verdict(case.kind, it.p_value, size, case.place)
-    numbers, certainty = (
-        Forest("", "share of the rows", tuple(_numbers(it))),
-        _certainty(it, verdict),
-    )
+    numbers = Forest("", "share of the rows", tuple(_numbers(it)))
+    certainty = _certainty(it, verdict.found)
     return verdict, Answer(case.headline, numbers, certainty, case.where, case.advice, it.cautions)
 
 
-def _numbers(it: Evidence) -> list[Entry]:
+def _numbers(it: Evidence) -> Iterator[Entry]:
     """The five numbers of an answer."""
-    totals, found = it.sample.totals, it.estimates
-    first = [Entry("mean confidence", totals.confidence), Entry("accuracy", totals.accuracy)]
-    gap = found["gap"]
+    totals, gap = it.sample.totals, it.estimates["gap"]
+    yield Entry("mean confidence", totals.confidence)
+    yield Entry("accuracy", totals.accuracy)
     words = f"no interval: {gap.reason}" if gap.reason else ""
-    first.append(
-        Entry("confidence minus accuracy", gap.value, gap.low, gap.high, None, words, True)
-    )
+    yield Entry("confidence minus accuracy", gap.value, gap.low, gap.high, None, words, True)
     for name in ("vce", "ece"):
-        if (each := found.get(name)) is not None:
-            places = (
-                None if each.low is None or each.high is None else decimals(each.low, each.high)
-            )
-            plug_in, floor = (number(value, places) for value in (each.value, each.noise_floor))
-            words = f"plug-in value {plug_in}, noise alone {floor}"
-            first.append(Entry(name.upper(), each.debiased, each.low, each.high, None, words))
-    return first
+        each = it.estimates[name]
+        places = None if each.low is None else decimals(each.low, each.high or 0.0)
+        plug_in, floor = (number(value, places) for value in (each.value, each.noise_floor))
+        words = f"plug-in value {plug_in}, noise alone {floor}"
+        yield Entry(name.upper(), each.debiased, each.low, each.high, None, words)
 
 
-def _certainty(it: Evidence, verdict: Verdict) -> str:
+def _certainty(it: Evidence, found: bool) -> str:
     """The p-value and what it means, or what these rows would have shown."""
-    brackets = ""
+    words, reach = "No p-value can be given", detectable_gap(it.sample)
+    if it.p_value is not None:
+        words = p_value(it.p_value)
+        if found:
+            words += ": chance alone rarely makes a calibrated model look so wrong"
+        elif it.sample.without_interval() is None and 0 < reach < 1:
+            points = f"{100 * reach:.2g} points between confidence and accuracy"
+            words += f"; a difference of {points} would be found in 4 of 5 such samples"
     if it.estimates["gap"].low is not None:
-        brackets = f"; brackets are {100 * it.settings.level:g} % intervals"
-    if it.p_value is None:
-        return f"No p-value can be given{brackets}."
-    p = p_value(it.p_value)
-    if verdict.found:
-        return f"{p}: chance alone rarely makes a calibrated model look so wrong{brackets}."
-    reach = detectable_gap(it.sample)
-    if it.sample.without_interval() or not 0 < reach < 1:
-        return f"{p}{brackets}."
-    points = f"{100 * reach:.2g} points between confidence and accuracy"
-    return f"{p}; a difference of {points} would be found in 4 of 5 such samples{brackets}."
+        words += f"; brackets are {100 * it.settings.level:g} % intervals"
+    return f"{words}."
 
 
 # No error found -----------------------------------------------------------------------------------
 
 
-def _too_few(it: Evidence) -> Case | None:
-    """Why the rows are too few for a conclusion; None if they are enough."""
-    clusters, rows = it.sample.design.clusters, it.sample.n_effective
-    if clusters < FEWEST_CLUSTERS:
-        have, need = _rounded_down(clusters), f"at least {FEWEST_CLUSTERS} are needed"
-        head = f"Cannot tell: {counted(have, 'effective cluster')}; {need}."
-        return Case(
-            "cannot-tell", head, "Collect more clusters; more rows of the same do not help."
-        )
-    if rows < FEWEST_ROWS:
-        what = "row" if it.sample.is_plain else "independent row"
-        have, need = counted(_rounded_down(rows), what), f"at least {FEWEST_ROWS} are needed"
-        worth = "" if it.sample.is_plain else f" {_rows(it)} are worth"
-        return Case(
-            "cannot-tell", f"Too few rows to tell:{worth} {have}; {need}.", "Collect more rows."
-        )
-    return None
+def _nothing(it: Evidence) -> Case:
+    """No evidence of an error, or too few rows or clusters to tell."""
+    sample, rows = it.sample, _rows(it)
+    clusters, worth = (_rounded_down(n) for n in (sample.design.clusters, sample.n_effective))
+    more = "Collect more rows." if sample.units is None else "Collect more clusters."
+    if sample.without_clusters() is not None:
+        few = f"{counted(clusters, 'effective cluster')}; at least {FEWEST_CLUSTERS} are needed."
+        return Case("cannot-tell", f"Cannot tell: {few}", f"{more} More rows hardly help.")
+    if sample.without_interval() is not None:
+        have = counted(worth, "row") if sample.is_plain else f"{rows} are worth {count(worth)}"
+        head = f"Too few rows to tell: {have}; at least {FEWEST_ROWS} are needed."
+        return Case("cannot-tell", head, more)
+    if it.p_value is None and not _is_certain(sample):
+        head = f"Cannot tell: in {rows} too few predictions are expected to be wrong."
+        return Case("cannot-tell", head, more)
+    head = f"No evidence of miscalibration in {rows}."
+    if _is_certain(sample):
+        head = f"No evidence of miscalibration: certain in {rows}, wrong in {_wrong(sample)}."
+    advice = "Nothing now; collect more rows if a smaller error would matter."
+    return Case("no-evidence", head, advice)
 
 
 def _rounded_down(value: float) -> float:
-    """To a tenth, so that 9.98 clusters are not shown as 10."""
-    return math.floor(10 * value + 1e-9) / 10
-
-
-def _no_evidence(it: Evidence) -> Case:
-    rows, advice = _rows(it), "Nothing now; collect more rows if a smaller error would matter."
-    if _is_certain(it.sample):
-        head = f"No evidence of miscalibration: certain in {rows}, wrong in {_wrong(it.sample)}."
-    elif it.p_value is None:
-        head = f"Cannot tell: in {rows} too few predictions are expected to be wrong."
-        return Case("cannot-tell", head, "Collect more rows.")
-    else:
-        head = f"No evidence of miscalibration in {rows}."
-    return Case("no-evidence", head, advice)
+    """To a tenth, so that 9.98 clusters are not shown as 10; infinity stays."""
+    return value if math.isinf(value) else math.floor(10 * value + 1e-9) / 10
 
 
 def _rows(it: Evidence) -> str:
@@ -200,55 +185,30 @@ def _rows(it: Evidence) -> str:
 
 # Which error is named -----------------------------------------------------------------------------
 
+_BY_RANGE = "One temperature cannot correct this; use isotonic regression fitted on other rows."
+_BY_CLASS = "One temperature cannot correct this; recalibrate each class against the rest."
+_BY_PREDICTED = "One temperature cannot correct this; fit one for each predicted class."
+_CHECK_COLUMNS = "Check that columns are in the order of the labels; recalibration would not help."
+_CHECK_PRIOR = (
+    "Check whether classes are as frequent as in training; if not, correct the prior, "
+    "else recalibrate each class."
+)
+_NO_ZEROS = "smooth the predictions, so that no class has probability 0, then assess again."
+
 
 def _error(it: Evidence) -> Case:
     """The error that is named, with what else is to be said."""
-    if (case := _order(it)) is None:
-        case = _certain(it) if _is_certain(it.sample) else _strongest(it)
-    rows = it.sample.totals.impossible
-    if rows and case.kind != "order" and not _is_certain(it.sample):
-        advice = "smooth the predictions, so that no class has probability 0, then assess again."
-        case = case._replace(
-            advice=f"In {counted(rows, 'row')} the true class had probability 0: {advice}"
-        )
+    certain, impossible = _is_certain(it.sample), it.sample.totals.impossible
+    case = _order(it) or (_certain(it) if certain else _strongest(it))
+    if impossible and case.kind != "order" and not certain:
+        rows = f"In {counted(impossible, 'row')} the true class had probability 0"
+        case = case._replace(advice=f"{rows}: {_NO_ZEROS}")
     if it.groups is not None:
-        wrong, n = list(it.groups.wrong), it.groups.n_assessed
-        named = f": {listed(wrong)}" if wrong else ""
-        places = f"an error is found in {len(wrong)} of {counted(n, 'group')}{named}"
-        case = case._replace(where=(*case.where, places))
+        wrong, n = it.groups.wrong, counted(it.groups.n_assessed, "group")
+        names = f": {listed([*wrong])}" if wrong else ""
+        groups = f"an error is found in {len(wrong)} of {n}{names}"
+        case = case._replace(where=(*case.where, groups))
     return case
-
-
-def _strongest(it: Evidence) -> Case:
-    """The error of the strongest test.
-
-    Two classes are one event, whose frequency or slope is wrong. Of more classes, one must be much
-    clearer than what all rows have in common, and a slope must not be that of most classes.
-    """
-    found = {test.name: _strength(test) for test in it.tests}
-    frequency, slope, predicted = (found.get(name, 0.0) for name in _SPECIAL)
-    if it.sample.ranks.options == (2,):
-        return _classes(it) if frequency > slope else _confidence(it)
-    of_all = max((each for name, each in found.items() if name not in _SPECIAL), default=0.0)
-    if max(frequency, slope, predicted) <= SPECIFIC * of_all:
-        return _confidence(it)
-    if predicted > max(frequency, slope):
-        return _predicted(it)
-    wrong = it.classes.wrong if it.classes else ()
-    alike = [each.is_extreme for each in wrong if each.fault == "slope"]
-    most = max(alike.count(True), alike.count(False))
-    return (
-        _confidence(it) if slope > frequency and 2 * most >= len(it.classes or ()) else _classes(it)
-    )
-
-
-_SPECIAL = ("class frequency", "class slope", "predicted class")
-
-
-def _strength(test: Test) -> float:
-    """The squared standard errors of what a test finds; draws alone resolve no small p-value."""
-    z = normal_quantile(1 - test.p_value) if test.name == "top label" else test.statistic
-    return z**2
 
 
 def _order(it: Evidence) -> Case | None:
@@ -256,21 +216,15 @@ def _order(it: Evidence) -> Case | None:
     share = it.sample.ranks.observed.sum(axis=(0, 1)) / it.sample.totals.mass
     best = int(share[1:].argmax()) + 1
     noise = math.sqrt(float(share[0] + share[best]) / it.sample.n_effective)
-    if share[best] - share[0] <= normal_quantile(it.settings.level) * noise:
-        return None
     slopes = [each.slope.value for each in it.classes or () if each.slope.value is not None]
-    if 2 * sum(slope <= 0 for slope in slopes) < len(slopes):
+    is_clear = share[best] - share[0] > normal_quantile(it.settings.level) * noise
+    if not is_clear or 2 * sum(slope <= 0 for slope in slopes) < len(slopes):
         return None
     name = {1: "second", 2: "third"}.get(best, f"{best + 1}th")
-    shares = [percent(float(share[k])) for k in (0, best)]
-    head = (
-        f"Wrong order: the most probable class is the true one in {shares[0]} of {_rows(it)}, "
-        f"the {name} most probable in {shares[1]}."
-    )
-    advice = (
-        "Check that columns are in the order of the labels; recalibration would not correct it."
-    )
-    return Case("order", head, advice)
+    first, other = (percent(float(share[k])) for k in (0, best))
+    most = f"the most probable class is the true one in {first} of {_rows(it)}"
+    head = f"Wrong order: {most}, the {name} most probable in {other}."
+    return Case("order", head, _CHECK_COLUMNS)
 
 
 def _is_certain(sample: Sample) -> bool:
@@ -286,8 +240,34 @@ def _wrong(sample: Sample) -> str:
 def _certain(it: Evidence) -> Case:
     head = f"Over-confident: certain in {_rows(it)}, wrong in {_wrong(it.sample)}."
     share = percent(it.sample.totals.accuracy)
-    advice = f"Smooth the predictions: state about {share} instead of 100 %."
-    return Case("over-confident", head, advice)
+    return Case("over-confident", head, f"Smooth the predictions: state {share} instead of 100 %.")
+
+
+def _strongest(it: Evidence) -> Case:
+    """The error of the strongest test.
+
+    Two classes are one event, whose frequency or slope is wrong. Of more classes, one must be much
+    clearer than what all rows have in common, and a slope must not be that of most classes.
+    """
+    found = {test.name: _strength(test) for test in it.tests}
+    special = ("class frequency", "class slope", "predicted class")
+    frequency, slope, predicted = (found.pop(name, 0.0) for name in special)
+    if it.sample.ranks.options == (2,):
+        return _classes(it) if frequency > slope else _confidence(it)
+    if max(frequency, slope, predicted) <= SPECIFIC * max(found.values(), default=0.0):
+        return _confidence(it)
+    if predicted > max(frequency, slope):
+        return _predicted(it)
+    alike = [each.is_extreme for each in it.classes or () if each.fault == "slope"]
+    most = max(alike.count(True), alike.count(False))
+    common = slope > frequency and 2 * most >= len(it.classes or ())
+    return _confidence(it) if common else _classes(it)
+
+
+def _strength(test: Test) -> float:
+    """The squared standard errors of what a test finds; draws alone resolve no small p-value."""
+    z = normal_quantile(1 - test.p_value) if test.name == "top label" else test.statistic
+    return z**2
 
 
 def _confidence(it: Evidence) -> Case:
@@ -303,23 +283,11 @@ def _confidence(it: Evidence) -> Case:
     numbers = f"it states {stated} on average and is right in {right} of {_rows(it)}"
     if score * gap >= 0:
         return Case("varies", f"Probabilities are wrong in both directions: {numbers}.", _BY_RANGE)
-    kind = "over-confident" if gap > 0 else "under-confident"
-    advice = _by_temperature(it.temperature, over=gap > 0)
+    kind, t = "over-confident" if gap > 0 else "under-confident", it.temperature
+    advice = "Recalibrate, for example with a temperature fitted on other rows."
+    if t is not None and 0.05 < t < 20 and (t > 1) == (gap > 0):
+        advice = f"Divide the logits by about {t:.2g} (fit it on other rows), then assess again."
     return Case(kind, f"{capitalised(kind)}: {numbers}.", advice)
-
-
-_BY_RANGE = (
-    "One temperature cannot correct this; recalibrate with isotonic regression on other rows."
-)
-
-
-def _by_temperature(temperature: float | None, *, over: bool) -> str:
-    """Dividing the logits, by a number if it goes in the direction of the error."""
-    if temperature is None or not 0.05 < temperature < 20 or (temperature > 1) != over:
-        return "Recalibrate, for example with a temperature fitted on other rows."
-    return (
-        f"Divide the logits by about {temperature:.2g} (fit it on other rows), then assess again."
-    )
 
 
 def _two_parts(sample: Sample) -> tuple[float, float]:
@@ -327,19 +295,15 @@ def _two_parts(sample: Sample) -> tuple[float, float]:
 
     Of all places to divide the bins, the one where both parts are clearest and of opposite sign.
     """
-    score, variance = (
-        np.cumsum(sample.score),
-        np.cumsum(sample.score_variance) * sample.score_effect(),
-    )
-    parts = [(score[:-1], variance[:-1]), (score[-1] - score[:-1], variance[-1] - variance[:-1])]
-    least = 1e-12 * variance[-1]
-    z = [
-        np.divide(s, np.sqrt(np.maximum(v, least)), out=np.zeros(len(s)), where=v > least)
-        for s, v in parts
-    ]
-    both = np.where(z[0] * z[1] < 0, np.minimum(np.abs(z[0]), np.abs(z[1])), 0.0)
-    at = int(both.argmax()) if len(both) else 0
-    return (float(z[0][at]), float(z[1][at])) if both.any() else (0.0, 0.0)
+    score = np.cumsum(sample.score)
+    variance = np.cumsum(sample.score_variance) * sample.score_effect()
+    sums = np.stack([score, score[-1] - score])[:, :-1]
+    noise = np.sqrt(np.stack([variance, variance[-1] - variance])[:, :-1].clip(0.0))
+    some = noise > 1e-6 * math.sqrt(variance[-1])
+    low, high = np.divide(sums, noise, out=np.zeros(sums.shape), where=some)
+    both = np.where(low * high < 0, np.minimum(np.abs(low), np.abs(high)), 0.0)
+    at = int(both.argmax()) if both.any() else None
+    return (0.0, 0.0) if at is None else (float(low[at]), float(high[at]))
 
 
 def _classes(it: Evidence) -> Case:
@@ -355,17 +319,7 @@ def _classes(it: Evidence) -> Case:
         head = f"Class {first.name} is {more} frequent than predicted: {_of_class(first)}."
         return Case("class-frequency", head, _CHECK_PRIOR, tuple(where), first.name)
     head = f"The probabilities of class {first.name} are {first.words}: {_of_class(first)}."
-    return Case("by-class", head, _EACH_CLASS, tuple(where), first.name)
-
-
-_CHECK_PRIOR = (
-    "Check whether classes are as frequent as in training; if not, correct the prior, "
-    "else recalibrate each class."
-)
-_EACH_CLASS = "One temperature cannot correct this; recalibrate each class against the rest."
-_EACH_PREDICTED = (
-    "One temperature cannot correct this; fit one for each predicted class on other rows."
-)
+    return Case("by-class", head, _BY_CLASS, tuple(where), first.name)
 
 
 def _of_class(it: ClassResult) -> str:
@@ -376,23 +330,17 @@ def _of_class(it: ClassResult) -> str:
 
 def _predicted(it: Evidence) -> Case:
     """Over- and under-confidence that depend on the class that is predicted."""
-    predicted = it.sample.predicted
+    predicted, names = it.sample.predicted, it.sample.class_names
     assert predicted is not None
     sd = np.sqrt(predicted.variance * it.sample.score_effect())
     z = np.divide(predicted.score, sd, out=np.zeros(len(sd)), where=sd > 0)
-    two = np.argsort(-np.abs(z), kind="stable")[: 2 if abs(np.sort(np.abs(z))[-2]) >= CLEAR else 1]
-    words = [
-        f"{'over' if z[k] < 0 else 'under'}-confident where it predicts class {it.sample.class_names[k]}"
-        for k in two
-    ]
-    head = f"{capitalised(' and '.join(words))}."
-    return Case(
-        "by-class",
-        head,
-        _EACH_PREDICTED,
-        (),
-        it.sample.class_names[two[0]] if len(two) == 1 else None,
-    )
+    clearest = np.argsort(-np.abs(z), kind="stable")[:2].tolist()
+    shown = [k for k in clearest if k == clearest[0] or abs(z[k]) >= CLEAR]
+    words = [f"where it predicts class {shortened(names[k], 30)}" for k in shown]
+    signs = [f"{'over' if z[k] < 0 else 'under'}-confident" for k in shown]
+    head = " and ".join(f"{sign} {word}" for sign, word in zip(signs, words, strict=True))
+    place = visible(names[shown[0]]) if len(shown) == 1 else None
+    return Case("by-class", f"{capitalised(head)}.", _BY_PREDICTED, (), place)
 
 
 # Groups -------------------------------------------------------------------------------------------
@@ -408,27 +356,22 @@ _KINDS = {
 
 def _of_groups(it: Evidence) -> Case | None:
     """The error of few groups; None if no group is wrong, or half of them and more are."""
-    if it.groups is None or not it.groups.wrong or 2 * len(it.groups.wrong) >= it.groups.n_assessed:
+    if it.groups is None or not 0 < 2 * len(it.groups.wrong) < it.groups.n_assessed:
         return None
-    wrong, n = it.groups.wrong, it.groups.n_assessed
-    kinds = {verdict.kind for verdict, _ in wrong.values()}
-    kind = kinds.pop() if len(kinds) == 1 else "varies"
-    names = list(wrong)
-    shared = _shared_value(names) if len(names) > 1 else None
-    place = names[0] if len(names) == 1 else shared
-    which = f"all with {shared}" if shared else listed(names)
-    head = f"{_KINDS.get(kind, 'Miscalibrated')} in {len(names)} of {counted(n, 'group')}, {which}."
-    start = f"{_KINDS.get(kind)}: "
-    where = [
-        f"{name}: {answer.headline.removeprefix(start)}" for name, (_, answer) in wrong.items()
-    ]
-    advice = f"Look at {place or 'these groups'} alone, and leave the other groups as they are."
-    if len(names) == 1:
-        own = wrong[names[0]][1].advice
-        advice = (
-            f"For {names[0]} alone: {own[:1].lower()}{own[1:]} Leave the other groups as they are."
-        )
-    return Case(kind, head, advice, tuple(where[:MOST_PLACES]), place)
+    wrong = {shortened(name, 60): answer for name, (_, answer) in it.groups.wrong.items()}
+    kinds = {verdict.kind for verdict, _ in it.groups.wrong.values()}
+    kind, (first, *others) = kinds.pop() if len(kinds) == 1 else "varies", wrong
+    shared = _shared_value([*it.groups.wrong]) if others else None
+    word, n = _KINDS.get(kind, "Miscalibrated"), counted(it.groups.n_assessed, "group")
+    which = f"all with {shared}" if shared else listed([*wrong])
+    advice = f"Look at {shared or 'these groups'} alone"
+    if not others:
+        own = wrong[first].advice
+        advice = f"For {first} alone: {own[:1].lower()}{own[1:-1]}"
+    advice = f"{advice}; leave the other groups as they are."
+    said = [f"{name}: {its.headline.removeprefix(f'{word}: ')}" for name, its in wrong.items()]
+    head = f"{word} in {len(wrong)} of {n}, {which}."
+    return Case(kind, head, advice, tuple(said[:MOST_PLACES]), shared if others else first)
 
 
 def _shared_value(names: list[str]) -> str | None:
@@ -439,7 +382,8 @@ def _shared_value(names: list[str]) -> str | None:
     """
     pairs = [re.split(r"(?<!\\), ", name) for name in names]
     shared = [pair for pair in pairs[0] if "=" in pair and all(pair in its for its in pairs)]
-    return shared[0].replace("\\,", ",") if len(shared) == 1 and len(pairs[0]) > 1 else None
+    is_one = len(shared) == 1 and len(pairs[0]) > 1
+    return shortened(shared[0].replace("\\,", ","), 60) if is_one else None
 
 
 # Whether it matters -------------------------------------------------------------------------------
@@ -447,24 +391,17 @@ def _shared_value(names: list[str]) -> str | None:
 
 def _of_size(it: Evidence, case: Case) -> tuple[str | None, Case]:
     """The size of the error in one word, and the case with it."""
-    found, limits, head = (
-        case.kind not in ("no-evidence", "cannot-tell"),
-        it.settings.limits,
-        case.headline[:-1],
-    )
-    if not limits:
-        sizes = [_magnitude(it.estimates[name]) for name in ("vce", "gap")]
-        small = all(value <= SMALL and high <= 2 * SMALL for _, value, high in sizes)
-        if found and small:
+    found, head = case.kind not in ("no-evidence", "cannot-tell"), case.headline[:-1]
+    limits = it.settings.limits or {"vce": SMALL, "gap": SMALL}
+    sizes = [(*_magnitude(it.estimates[name]), limit) for name, limit in limits.items()]
+    if not it.settings.limits:
+        if found and all(value <= limit and high <= 2 * limit for _, value, high, limit in sizes):
             return "small", case._replace(headline=f"{head}; the error is clear, but small.")
         return None, case
-    sizes = {name: _magnitude(it.estimates[name]) for name in limits if name in it.estimates}
-    if found and any(low > limits[name] for name, (low, _, _) in sizes.items()):
+    if found and any(low > limit for low, _, _, limit in sizes):
         return "beyond", case._replace(headline=f"{head}: beyond the tolerance.")
-    if any(high > limits[name] for name, (_, _, high) in sizes.items()):
-        return "undecided", case._replace(
-            headline=f"{head}; undecided whether within the tolerance."
-        )
+    if any(high > limit for _, _, high, limit in sizes):
+        return "undecided", case._replace(headline=f"{head}; undecided if within the tolerance.")
     return "negligible", case._replace(advice="Nothing: the error is within the tolerance.")
 
 
