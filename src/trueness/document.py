@@ -6,11 +6,10 @@ that no two of them can disagree. `str(answer)` is at most 15 lines of at most 1
 
 from __future__ import annotations
 
-from collections.abc import Iterable
 from dataclasses import dataclass
-from typing import NamedTuple, Protocol, runtime_checkable
+from typing import NamedTuple, Protocol
 
-from trueness.formatting import aligned, decimals, interval, number, shortened, wrapped
+from trueness.formatting import aligned, estimate, shortened, wrapped
 
 WIDTH = 100
 LINES = 15
@@ -59,27 +58,18 @@ class Forest(NamedTuple):
         """The entries as aligned lines: name, rows, value, interval, words."""
         if not self.entries:
             return []
-        sizes = ["" if it.rows is None else f"{it.rows:,} rows" for it in self.entries]
-        cells = [
-            [shortened(it.name, width // 2), rows, *_value_and_interval(it)]
-            for it, rows in zip(self.entries, sizes, strict=True)
-        ]
+        cells = []
+        for it in self.entries:
+            rows = "" if it.rows is None else f"{it.rows:,} rows"
+            numbers = estimate(it.value, it.low, it.high, sign=it.signed)
+            cells.append([shortened(it.name, width // 2), rows, *numbers])
         kept = [k for k in range(4) if any(row[k] for row in cells)]
         lines = aligned([[row[k] for k in kept] for row in cells], [k in (1, 2) for k in kept])
         longest = max(map(len, lines))
-        return [
-            line
-            for start, it in zip(lines, self.entries, strict=True)
-            for line in (wrapped(it.words, width, f"{start:{longest}}  ") or [start])
-        ]
-
-
-def _value_and_interval(it: Entry) -> tuple[str, str]:
-    if it.low is None or it.high is None:
-        return number(it.value, sign=it.signed), ""
-    places = decimals(it.low, it.high)
-    span = interval(it.low, it.high, places, sign=it.signed)
-    return number(it.value, places, sign=it.signed), span
+        starts = [f"{line:{longest}}  " for line in lines]
+        pairs = zip(starts, self.entries, strict=True)
+        texts = [wrapped(it.words, width, start) or [start.rstrip()] for start, it in pairs]
+        return [line for text in texts for line in text]
 
 
 @dataclass(frozen=True, slots=True)
@@ -125,7 +115,6 @@ def _few(lines: list[str], most: int) -> list[str]:
     return [*lines[: most - 1], f"{lines[most - 1][: WIDTH - 2]} …"] if most > 0 else []
 
 
-@runtime_checkable
 class Part(Protocol):
     """A part of a section that can be shown as text: numbers, a table, a chart."""
 
@@ -143,7 +132,7 @@ class Section(NamedTuple):
 
     def lines(self, width: int = WIDTH) -> list[str]:
         """The section as text under its underlined title."""
-        found = [self.title, "-" * len(self.title)]
+        found = ["", self.title, "-" * len(self.title)]
         for part in self.parts:
             found += wrapped(part, width) if isinstance(part, str) else part.lines(width)
         return found
@@ -161,20 +150,5 @@ class Document(NamedTuple):
 
     def text(self, width: int = WIDTH) -> str:
         """The whole document as text."""
-        return "\n".join(
-            _with_gaps(
-                [
-                    str(self.answer).splitlines(),
-                    list(self.facts),
-                    *(it.lines(width) for it in self.sections),
-                ]
-            )
-        )
-
-
-def _with_gaps(blocks: Iterable[list[str]]) -> list[str]:
-    """The lines of all blocks with an empty line between two of them."""
-    lines: list[str] = []
-    for block in blocks:
-        lines += ["", *block] if lines and block else block
-    return lines
+        lines = [str(self.answer), "", *self.facts]
+        return "\n".join([*lines, *(line for it in self.sections for line in it.lines(width))])

@@ -51,27 +51,19 @@ def number(value: float | None, places: int | None = None, *, sign: bool = False
     return f"{value:{'+' if sign and value else ''}z,.{digits}f}"
 
 
-def interval(low: float | None, high: float | None, places: int, *, sign: bool = False) -> str:
-    """An interval in brackets; empty if there is none.
-
-    >>> interval(0.0763, 0.1662, 3), interval(-0.41, 0.48, 2, sign=True), interval(None, None, 3)
-    ('[0.076, 0.166]', '[-0.41, +0.48]', '')
-    """
-    if low is None or high is None:
-        return ""
-    return f"[{number(low, places, sign=sign)}, {number(high, places, sign=sign)}]"
-
-
-def estimate(value: float | None, low: float | None, high: float | None, sign: bool = False) -> str:
-    """A number with its interval, if it has one.
+def estimate(
+    value: float | None, low: float | None, high: float | None, *, sign: bool = False
+) -> tuple[str, str]:
+    """A number and its interval in brackets, which is empty if there is none.
 
     >>> estimate(0.1204, 0.0763, 0.1662), estimate(0.1204, None, None)
-    ('0.120 [0.076, 0.166]', '0.120')
+    (('0.120', '[0.076, 0.166]'), ('0.120', ''))
     """
-    if value is None or low is None or high is None:
-        return number(value, sign=sign)
+    if low is None or high is None:
+        return number(value, sign=sign), ""
     places = decimals(low, high)
-    return f"{number(value, places, sign=sign)} {interval(low, high, places, sign=sign)}"
+    shown, first, last = (number(each, places, sign=sign) for each in (value, low, high))
+    return shown, f"[{first}, {last}]"
 
 
 def percent(share: float) -> str:
@@ -161,11 +153,6 @@ def shortened(text: str, most: int) -> str:
     return flat if len(flat) <= most else flat[: most - 1] + "…"
 
 
-def capitalised(text: str) -> str:
-    """The text with its first letter in upper case and the others unchanged."""
-    return text[:1].upper() + text[1:]
-
-
 def wrapped(text: str, width: int, start: str = "") -> list[str]:
     """The text in lines of at most `width`; the first begins with `start`, others are indented.
 
@@ -181,20 +168,15 @@ def wrapped(text: str, width: int, start: str = "") -> list[str]:
     )
 
 
-def aligned(rows: Iterable[Sequence[str]], right: Sequence[bool], gap: int = 2) -> list[str]:
+def aligned(rows: Iterable[Sequence[str]], right: Sequence[bool]) -> list[str]:
     """Lines in which each column has one width; the columns marked `right` end alike.
 
     >>> aligned([["VCE", "0.120"], ["accuracy", "+0.613"]], [False, True])
     ['VCE        0.120', 'accuracy  +0.613']
     """
     lines = [list(row) for row in rows]
-    widths = [max(map(len, column)) for column in zip(*lines, strict=True)]
-    return [
-        (" " * gap)
-        .join(
-            cell.rjust(width) if ends else cell.ljust(width)
-            for cell, width, ends in zip(line, widths, right, strict=True)
-        )
-        .rstrip()
-        for line in lines
-    ]
+    for k, column in enumerate(zip(*lines, strict=True)):
+        width, side = max(map(len, column)), ">" if right[k] else "<"
+        for line in lines:
+            line[k] = f"{line[k]:{side}{width}}"
+    return ["  ".join(line).rstrip() for line in lines]

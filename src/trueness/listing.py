@@ -146,8 +146,10 @@ def _p_cell(value: Any) -> Marked:
 def _cell(value: Any, low: Any, high: Any, places: int | None) -> Marked:
     if value is None or isinstance(value, Marked):
         return value or Marked("")
+    if isinstance(value, float) and places is None:
+        return Marked(" ".join(estimate(value, low, high)).strip())
     if isinstance(value, float):
-        return Marked(estimate(value, low, high) if places is None else number(value, places))
+        return Marked(number(value, places))
     if isinstance(value, int) and not isinstance(value, bool):
         return Marked(f"{value:,}")
     return Marked(visible(str(value)))

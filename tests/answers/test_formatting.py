@@ -14,7 +14,6 @@ from trueness.formatting import (
     counted,
     decimals,
     estimate,
-    interval,
     listed,
     number,
     p_cell,
@@ -46,7 +45,7 @@ def test_an_interval_shows_two_digits(value: float, below: float, above: float) 
     assert 1 <= places <= 6
     if 1e-4 < below + above < 1:
         assert (high - low) * 10**places * (1 + 1e-9) >= 10
-    text = estimate(value, low, high)
+    text = " ".join(estimate(value, low, high))
     assert re.fullmatch(r"(-?[\d.]+) \[(-?[\d.]+), (-?[\d.]+)\]", text)
     assert len({len(it.partition(".")[2]) for it in re.findall(r"[\d.]+", text)}) == 1
 
@@ -88,15 +87,14 @@ def test_only_all_rows_are_100_percent(share: float) -> None:
 
 
 def test_signs() -> None:
-    assert interval(-0.2, 0.1, 2, sign=True) == "[-0.20, +0.10]"
+    assert estimate(0.0, -0.2, 0.1, sign=True) == ("0.00", "[-0.20, +0.10]")
     assert number(-0.0, 3, sign=True) == "0.000"
     assert number(-1e-12, 3) == "0.000"
 
 
 def test_missing_is_a_dash() -> None:
     assert number(None) == number(math.nan) == p_cell(None) == "–"
-    assert interval(None, 1.0, 2) == ""
-    assert estimate(0.5, None, 1.0) == "0.500"
+    assert estimate(0.5, None, 1.0) == ("0.500", "")
 
 
 def test_lists_and_counts() -> None:

@@ -17,7 +17,7 @@ import numpy as np
 from trueness.answers.assessment_details import document_of, listings_of, numbers_of
 from trueness.answers.class_results import ClassResults, class_results
 from trueness.answers.result import Result
-from trueness.answers.verdict import Evidence, Groups, conclude
+from trueness.answers.verdict import Evidence, conclude
 from trueness.arguments import Seed, Settings, root_seed
 from trueness.bins import Bins
 from trueness.document import Caution, Document
@@ -264,85 +264,70 @@ def assess_table(table: Table, settings: Settings, notes: tuple[Caution, ...] = 
     if table.spec.variation is None or table.spec.top_bins is None:
         raise InvalidValueError("wrong-table", "the table has no bins of variation and confidence")
     sample = Sample.of(table)
-    it = _estimated(sample, settings, Streams(settings.seed))
-    evidence = it.evidence._replace(cautions=(*_cautions(table, sample), *notes))
+    it = _evidence(sample, settings, Streams(settings.seed))
+    it = it._replace(cautions=(*_cautions(table, sample), *notes))
     groups, corrected = _groups(table, settings)
     wrong: list[str] = []
-    if corrected and evidence.p_value is not None:
-        p = cauchy_combination([evidence.p_value, min(corrected.values())])
+    if corrected and it.p_value is not None:
+        p = cauchy_combination([it.p_value, min(corrected.values())])
         limit = settings.largest_p if p <= settings.largest_p else 0.0
         wrong = sorted((k for k in corrected if corrected[k] <= limit), key=corrected.__getitem__)
         answers = {name: (groups[name].verdict, groups[name].answer) for name in wrong}
-        evidence = evidence._replace(p_value=p, groups=Groups(answers, len(groups)))
+        it = it._replace(p_value=p, wrong_groups=answers, n_groups=len(groups))
     small = [name for name in table.group_names if name is not None and name not in groups]
     if small:
         size = f"fewer than {settings.min_group_size} rows"
         text = f"{counted(len(small), 'group')} of {size} not assessed: {listed(small)}."
-        cautions = (*evidence.cautions, Caution("small-groups", text))
-        evidence = evidence._replace(cautions=cautions)
-    made = _result(it._replace(evidence=evidence), table)
+        it = it._replace(cautions=(*it.cautions, Caution("small-groups", text)))
     nearest = dict(_furthest_clusters(table, sample, settings))
+    made = _result(it, table)
     return replace(made, groups=groups, wrong_groups=tuple(wrong), clusters=nearest)
 
 
-class _Estimated(NamedTuple):
-    """All that is computed of a sample before anything is concluded."""
-
-    evidence: Evidence
-    score_gap: Estimate
-    resamples: int
-
-
-def _estimated(
+def _evidence(
     sample: Sample, settings: Settings, streams: Streams, resolution: float | None = None
-) -> _Estimated:
+) -> Evidence:
     """Draws, estimates and tests of a sample; p-values are resolved as finely as asked for."""
-    draws = draw_ranks(sample, settings.resamples, streams)
+    level, resamples = settings.level, settings.resamples
+    draws = draw_ranks(sample, resamples, streams)
     gaps = variation_gaps(sample, draws, streams)
-    level, finest = settings.level, settings.largest_p if resolution is None else resolution
+    noise = draw_top_errors(sample, float(sample.rank_effects()[1][0]), resamples, streams)
+    finest = settings.largest_p if resolution is None else resolution
     outcome = calibration_tests(sample, draws, streams, resolution=finest)
     found = {
         "vce": variation_error(sample, gaps, draws, level),
-        "gap": confidence_gap(sample, level),
+        "ece": top_error(sample, noise, level),
         "rce": rank_error(sample, draws, level),
+        "gap": confidence_gap(sample, level),
+        "score_gap": entropic_difference(sample, level),
     }
-    effect = float(sample.rank_effects()[1][0])
-    noise = draw_top_errors(sample, effect, settings.resamples, streams)
-    found["ece"] = top_error(sample, noise, level)
-    evidence = Evidence(
-        sample=sample,
-        settings=settings,
-        tests=outcome.tests,
-        p_value=outcome.p_value,
-        estimates=found,
-        classes=class_results(sample, settings),
-        temperature=1 / gaps.beta if gaps.beta > 0 else None,
-    )
-    return _Estimated(evidence, entropic_difference(sample, level), outcome.resamples)
+    temperature = 1 / gaps.beta if gaps.beta > 0 else None
+    classes, p = class_results(sample, settings), outcome.p_value
+    tests, resamples = outcome.tests, outcome.resamples
+    return Evidence(sample, settings, tests, p, found, classes, temperature, resamples)
 
 
-def _result(it: _Estimated, table: Table) -> Assessment:
+def _result(it: Evidence, table: Table) -> Assessment:
     """The assessment with its conclusion."""
-    verdict, answer = conclude(it.evidence)
-    totals, found = it.evidence.sample.totals, it.evidence.estimates
+    (verdict, answer), totals, found = conclude(it), it.sample.totals, it.estimates
     return Assessment(
         answer=answer,
         verdict=verdict,
         table=table,
-        settings=it.evidence.settings,
+        settings=it.settings,
         vce=found["vce"],
         ece=found["ece"],
         rce=found["rce"],
         gap=found["gap"],
-        score_gap=it.score_gap,
+        score_gap=found["score_gap"],
         accuracy=totals.accuracy,
         confidence=totals.confidence,
         brier=totals.brier,
         log_loss=totals.log_loss,
         n_rows=totals.n_rows,
-        temperature=it.evidence.temperature,
-        classes=it.evidence.classes,
-        tests=it.evidence.tests,
+        temperature=it.temperature,
+        classes=it.classes,
+        tests=it.tests,
         resamples=it.resamples,
     )
 
@@ -356,9 +341,9 @@ def _groups(table: Table, settings: Settings) -> tuple[dict[str, Assessment], di
     tables = {name: each for name, each in tables.items() if each.n_rows >= settings.min_group_size}
     samples = {name: Sample.of(each) for name, each in tables.items()}
     streams = {name: Streams(settings.seed, name) for name in tables}
-    made = {name: _estimated(samples[name], settings, streams[name]) for name in tables}
+    made = {name: _evidence(samples[name], settings, streams[name]) for name in tables}
     while True:
-        p_values = {name: p for name, it in made.items() if (p := it.evidence.p_value) is not None}
+        p_values = {name: p for name, it in made.items() if (p := it.p_value) is not None}
         corrected = dict(zip(p_values, benjamini_hochberg([*p_values.values()]), strict=True))
         others = [name for name, p in corrected.items() if p > settings.largest_p]
         short = [name for name in others if _is_short(made[name])]
@@ -368,12 +353,12 @@ def _groups(table: Table, settings: Settings) -> tuple[dict[str, Assessment], di
         for name in short:
             more = replace(settings, resamples=min(10 * made[name].resamples, MOST_RESAMPLES))
             needed = settings.largest_p * called / len(corrected)
-            made[name] = _estimated(samples[name], more, streams[name], needed)
+            made[name] = _evidence(samples[name], more, streams[name], needed)
 
 
-def _is_short(it: _Estimated) -> bool:
+def _is_short(it: Evidence) -> bool:
     """Whether in some test no draw is as extreme as the rows, and more can be made."""
-    smallest = min((test.p_value for test in it.evidence.tests), default=1.0)
+    smallest = min((test.p_value for test in it.tests), default=1.0)
     return smallest * (it.resamples + 1) < 1.5 and it.resamples < MOST_RESAMPLES
 
 
@@ -390,8 +375,8 @@ def _furthest_clusters(
     z = np.abs((stated - right).sum(axis=1)) / noise
     places = np.searchsorted(clusters.identities, table.units)
     for u in np.argsort(-z, kind="stable")[:MOST_CLUSTERS].tolist():
-        its = _estimated(Sample.of(_rows_of_cluster(table, u)), settings, Streams(settings.seed))
-        totals, found, why = its.evidence.sample.totals, its.evidence.estimates, "one cluster alone"
+        its = _evidence(Sample.of(_rows_of_cluster(table, u)), settings, Streams(settings.seed))
+        totals, found, why = its.sample.totals, its.estimates, "one cluster alone"
         four = [replace(found[name], low=None, high=None, reason=why) for name in _OF_CLUSTERS]
         shares = (totals.n_rows, totals.accuracy, totals.confidence)
         yield visible(clusters.names[int(places[u])]), ClusterResult(*shares, *four)

@@ -94,10 +94,6 @@ class Result(ABC):
         """A table of `listings()` as a data frame of pandas or polars, else a dict of columns."""
         return self.listing(of).to_frame()
 
-    def to_csv(self, of: str | None = None) -> str:
-        """A table of `listings()` as CSV with all digits."""
-        return self.listing(of).csv()
-
     def to_markdown(self, of: str | None = None) -> str:
         """A table of `listings()` as Markdown."""
         return self.listing(of).markdown()

@@ -20,18 +20,7 @@ import numpy as np
 from trueness.answers.class_results import ClassResult, ClassResults
 from trueness.arguments import Settings
 from trueness.document import MOST_PLACES, Answer, Caution, Entry, Forest
-from trueness.formatting import (
-    capitalised,
-    count,
-    counted,
-    decimals,
-    listed,
-    number,
-    p_value,
-    percent,
-    shortened,
-    visible,
-)
+from trueness.formatting import count, counted, listed, number, p_value, percent
 from trueness.inference.calibration_tests import Test
 from trueness.inference.distributions import normal_quantile
 from trueness.inference.estimates import Estimate, detectable_gap
@@ -68,14 +57,6 @@ class Verdict:
         return self.kind not in ("no-evidence", "cannot-tell")
 
 
-class Groups(NamedTuple):
-    """What was concluded about single groups."""
-
-    wrong: Mapping[str, tuple[Verdict, Answer]]
-    """Those in which an error is found after the correction for their number."""
-    n_assessed: int
-
-
 class Evidence(NamedTuple):
     """What a conclusion rests on."""
 
@@ -84,12 +65,16 @@ class Evidence(NamedTuple):
     tests: tuple[Test, ...]
     p_value: float | None
     estimates: Mapping[str, Estimate]
-    """By the names that have a tolerance: "vce", "gap", "ece", "rce"."""
+    """By name: "vce", "gap", "ece", "rce", "score_gap"."""
     classes: ClassResults | None
     temperature: float | None
     """That makes the observed ranks most likely."""
+    resamples: int
     cautions: tuple[Caution, ...] = ()
-    groups: Groups | None = None
+    wrong_groups: Mapping[str, tuple[Verdict, Answer]] = {}
+    """Groups in which an error is found, corrected for their number."""
+    n_groups: int = 0
+    """How many groups were assessed."""
 
 
 class Case(NamedTuple):
@@ -128,9 +113,7 @@ def _numbers(it: Evidence) -> Iterator[Entry]:
     yield Entry("confidence minus accuracy", gap.value, gap.low, gap.high, None, words, True)
     for name in ("vce", "ece"):
         each = it.estimates[name]
-        places = None if each.low is None else decimals(each.low, each.high or 0.0)
-        plug_in, floor = (number(value, places) for value in (each.value, each.noise_floor))
-        words = f"plug-in value {plug_in}, noise alone {floor}"
+        words = f"plug-in value {number(each.value)}, noise alone {number(each.noise_floor)}"
         yield Entry(name.upper(), each.debiased, each.low, each.high, None, words)
 
 
@@ -203,11 +186,10 @@ def _error(it: Evidence) -> Case:
     if impossible and case.kind != "order" and not certain:
         rows = f"In {counted(impossible, 'row')} the true class had probability 0"
         case = case._replace(advice=f"{rows}: {_NO_ZEROS}")
-    if it.groups is not None:
-        wrong, n = it.groups.wrong, counted(it.groups.n_assessed, "group")
-        names = f": {listed([*wrong])}" if wrong else ""
-        groups = f"an error is found in {len(wrong)} of {n}{names}"
-        case = case._replace(where=(*case.where, groups))
+    if it.n_groups:
+        names = f": {listed([*it.wrong_groups])}" if it.wrong_groups else ""
+        groups = f"{len(it.wrong_groups)} of {counted(it.n_groups, 'group')}{names}"
+        case = case._replace(where=(*case.where, f"an error is found in {groups}"))
     return case
 
 
@@ -287,7 +269,7 @@ def _confidence(it: Evidence) -> Case:
     advice = "Recalibrate, for example with a temperature fitted on other rows."
     if t is not None and 0.05 < t < 20 and (t > 1) == (gap > 0):
         advice = f"Divide the logits by about {t:.2g} (fit it on other rows), then assess again."
-    return Case(kind, f"{capitalised(kind)}: {numbers}.", advice)
+    return Case(kind, f"{kind.capitalize()}: {numbers}.", advice)
 
 
 def _two_parts(sample: Sample) -> tuple[float, float]:
@@ -336,11 +318,14 @@ def _predicted(it: Evidence) -> Case:
     z = np.divide(predicted.score, sd, out=np.zeros(len(sd)), where=sd > 0)
     clearest = np.argsort(-np.abs(z), kind="stable")[:2].tolist()
     shown = [k for k in clearest if k == clearest[0] or abs(z[k]) >= CLEAR]
-    words = [f"where it predicts class {shortened(names[k], 30)}" for k in shown]
-    signs = [f"{'over' if z[k] < 0 else 'under'}-confident" for k in shown]
-    head = " and ".join(f"{sign} {word}" for sign, word in zip(signs, words, strict=True))
-    place = visible(names[shown[0]]) if len(shown) == 1 else None
-    return Case("by-class", f"{capitalised(head)}.", _BY_PREDICTED, (), place)
+    signs = ["over" if z[k] < 0 else "under" for k in shown]
+    words = [
+        f"{sign}-confident where it predicts class {listed([names[k]])}"
+        for k, sign in zip(shown, signs, strict=True)
+    ]
+    head = " and ".join(words)
+    place = names[shown[0]] if len(shown) == 1 else None
+    return Case("by-class", f"{head[0].upper()}{head[1:]}.", _BY_PREDICTED, (), place)
 
 
 # Groups -------------------------------------------------------------------------------------------
@@ -356,13 +341,12 @@ _KINDS = {
 
 def _of_groups(it: Evidence) -> Case | None:
     """The error of few groups; None if no group is wrong, or half of them and more are."""
-    if it.groups is None or not 0 < 2 * len(it.groups.wrong) < it.groups.n_assessed:
+    if not 0 < 2 * len(it.wrong_groups) < it.n_groups:
         return None
-    wrong = {shortened(name, 60): answer for name, (_, answer) in it.groups.wrong.items()}
-    kinds = {verdict.kind for verdict, _ in it.groups.wrong.values()}
+    wrong = {listed([name]): answer for name, (_, answer) in it.wrong_groups.items()}
+    kinds = {verdict.kind for verdict, _ in it.wrong_groups.values()}
     kind, (first, *others) = kinds.pop() if len(kinds) == 1 else "varies", wrong
-    shared = _shared_value([*it.groups.wrong]) if others else None
-    word, n = _KINDS.get(kind, "Miscalibrated"), counted(it.groups.n_assessed, "group")
+    shared, word = _shared_value([*wrong]) if others else None, _KINDS.get(kind, "Miscalibrated")
     which = f"all with {shared}" if shared else listed([*wrong])
     advice = f"Look at {shared or 'these groups'} alone"
     if not others:
@@ -370,7 +354,7 @@ def _of_groups(it: Evidence) -> Case | None:
         advice = f"For {first} alone: {own[:1].lower()}{own[1:-1]}"
     advice = f"{advice}; leave the other groups as they are."
     said = [f"{name}: {its.headline.removeprefix(f'{word}: ')}" for name, its in wrong.items()]
-    head = f"{word} in {len(wrong)} of {n}, {which}."
+    head = f"{word} in {len(wrong)} of {counted(it.n_groups, 'group')}, {which}."
     return Case(kind, head, advice, tuple(said[:MOST_PLACES]), shared if others else first)
 
 
@@ -382,8 +366,7 @@ def _shared_value(names: list[str]) -> str | None:
     """
     pairs = [re.split(r"(?<!\\), ", name) for name in names]
     shared = [pair for pair in pairs[0] if "=" in pair and all(pair in its for its in pairs)]
-    is_one = len(shared) == 1 and len(pairs[0]) > 1
-    return shortened(shared[0].replace("\\,", ","), 60) if is_one else None
+    return shared[0].replace("\\,", ",") if len(shared) == 1 < len(pairs[0]) else None
 
 
 # Whether it matters -------------------------------------------------------------------------------
