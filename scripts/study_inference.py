@@ -41,8 +41,8 @@ def intervals(it: Judged) -> dict[str, Any]:
     gaps = debiasing.variation_gaps(sample, draws, streams)
     drawn = noise.draw_top_errors(sample, float(sample.rank_effects()[1][0]), draws.size, streams)
     found = {
-        "vce": estimates.variation_error(sample, gaps, draws, LEVEL),
-        "net": estimates.net_gap(sample, gaps, draws, LEVEL),
+        "vce": estimates.variation_error(sample, gaps, LEVEL),
+        "net": estimates.net_gap(sample, gaps, LEVEL),
         "ece": estimates.top_error(sample, drawn, LEVEL),
         "confidence": estimates.confidence_gap(sample, LEVEL),
     }

@@ -9,6 +9,7 @@ from scipy import stats
 from new_inference.rows import (
     calibrated,
     error_allowed,
+    outcome_of,
     patients,
     residuals,
     sample_of,

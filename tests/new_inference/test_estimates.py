@@ -30,8 +30,8 @@ def all_estimates(it: Sample, resamples: int = 199, level: float = 0.95) -> dict
     gaps = variation_gaps(it, draws, streams)
     noise = draw_top_errors(it, float(it.rank_effects()[1][0]), resamples, streams)
     found = {
-        "vce": estimates.variation_error(it, gaps, draws, level),
-        "net": estimates.net_gap(it, gaps, draws, level),
+        "vce": estimates.variation_error(it, gaps, level),
+        "net": estimates.net_gap(it, gaps, level),
         "rce": estimates.rank_error(it, draws, level),
         "ece": estimates.top_error(it, noise, level),
         "confidence": estimates.confidence_gap(it, level),

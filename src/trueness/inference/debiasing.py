@@ -26,7 +26,6 @@ from trueness.inference.noise import (
     effective_counts,
 )
 from trueness.inference.sample import Sample
-from trueness.variation import Variation
 
 _ROOT_2_OVER_PI = math.sqrt(2 / math.pi)
 _FAR = 40.0
@@ -38,13 +37,9 @@ _SMALL_ERROR = 1e-10
 _HALF_NORMAL = (_ROOT_2_OVER_PI, 1 - 2 / math.pi, _ROOT_2_OVER_PI * (4 / math.pi - 1))
 """Mean, variance and third central moment of |Z|."""
 
-_SHARE_OF_ERROR, _LARGEST_ERROR = 1 / 3, 0.05
-"""A formula for a standard deviation replaces draws if its error is at most this share of theirs,
-and at most this."""
-
 
 class VariationGaps(NamedTuple):
-    """The gaps of the filled bins, corrected for the bias of few rows, with their noise, (F,) each."""
+    """The gaps of the filled bins with bias and noise, (F,) each."""
 
     weight: FloatArray
     """Share of all rows."""
@@ -52,6 +47,8 @@ class VariationGaps(NamedTuple):
     """𝒪_m = V(r̄_m)."""
     predicted: FloatArray
     """𝒫_m = V(q̄_m)."""
+    null: FloatArray
+    """𝒪_m in draws of a calibrated model, (R, F)."""
     bias: FloatArray
     """𝒱(q_β) - E[𝒱(r̄*)] for r̄* from q_β: how far 𝒪_m is too low."""
     bias_error: float
@@ -70,63 +67,41 @@ class VariationGaps(NamedTuple):
 
 
 def variation_gaps(sample: Sample, draws: RankDraws, streams: Streams) -> VariationGaps:
-    """The gaps of a sample, from the draws under calibration and a few more."""
-    total, measure = sample.ranks.rows.sum(axis=0), sample.variation
-    strata, size = sample.strata, draws.size
+    """The gaps of a sample, from the draws of a calibrated model and as many of what was seen."""
+    total, measure, strata = sample.ranks.rows.sum(axis=0), sample.variation, sample.strata
     counts = [effective_counts(each, sample.design.effect) for each in strata]
-    likelihood = [(n, s.predicted, s.observed) for n, s in zip(counts, strata, strict=True)]
-    beta, error = most_likely_beta(likelihood)
-    variances, biases = np.zeros((2, len(total))), np.zeros((3, len(total)))
-    for s, (stratum, n) in enumerate(zip(strata, counts, strict=True)):
-        at, share, q = stratum.bins, stratum.share, stratum.predicted
-
-        def drawn(
-            chances: FloatArray, purpose: str, of: IntArray = n, s: int = s, at: IntArray = at
-        ) -> FloatArray:
-            """V(r̄*) of the bins of this number of options."""
-            own = [streams.of(purpose, s, m) for m in at.tolist()]
-            return draw_variation(measure, of, chances, size, own)
-
+    ranks = [(n, each.predicted, each.observed) for n, each in zip(counts, strata, strict=True)]
+    beta, error = most_likely_beta(ranks)
+    variance, biases = np.zeros(len(total)), np.zeros((3, len(total)))
+    for s, (stratum, (n, q, r)) in enumerate(zip(strata, ranks, strict=True)):
+        at, share = stratum.bins, stratum.share
         for k, power in enumerate((beta, beta - error, beta + error)):
             if not measure.linear:
                 tilted = at_power(bounded_logs(q, n), power)
                 mean = measure.expectation_for(n, tilted)
-                mean = drawn(tilted, "bias").mean(axis=0) if mean is None else mean
+                if mean is None:
+                    mean = draw_variation(sample, s, tilted, draws.size, streams, "bias").mean(0)
                 biases[k, at] += share * (measure.of(tilted) - mean)
-        seen = n[:, None] * stratum.observed + q
+        seen = (n[:, None] * r + q) / (n[:, None] + 1)
         seen /= seen.sum(axis=1, keepdims=True)
-        for k, (chances, purpose) in enumerate(((q, "ranks"), (seen, "observed ranks"))):
-            variance, few = _variance(measure, n, chances, size)
-            if len(few):
-                known = not k and len(strata) == 1
-                again = draws.variation[:, at] if known else drawn(chances, purpose)
-                variance[few] = again[:, few].var(axis=0)
-            variances[k, at] += share**2 * variance
+        drawn = draw_variation(sample, s, seen, draws.size, streams, "observed ranks")
+        variance[at] += share**2 * drawn.var(axis=0)
     filled = np.flatnonzero(total > 0)
-    weight = total[filled] / total.sum()
-    observed, predicted = (sample.ranks.variation(sums, measure) for sums in sample.ranks[2:0:-1])
-    uncertain = any(bool((stratum.predicted[:, 0] < 1).any()) for stratum in strata)
+    weight, null = total[filled] / total.sum(), draws.variation[:, filled]
+    observed = sample.ranks.variation(sample.ranks.observed, measure)
+    predicted = sample.ranks.variation(sample.ranks.predicted, measure)
+    uncertain = any(bool((each.predicted[:, 0] < 1).any()) for each in strata)
     return VariationGaps(
         weight=weight,
         observed=observed[filled],
         predicted=predicted[filled],
+        null=null,
         bias=biases[0, filled],
         bias_error=float(abs(weight @ (biases[2] - biases[1])[filled])) / 2,
         beta=beta,
-        sd=np.sqrt(variances.max(axis=0)[filled]),
-        is_noiseless=uncertain and not draws.variation.std(axis=0).any(),
+        sd=np.sqrt(np.maximum(null.var(axis=0), variance[filled])),
+        is_noiseless=uncertain and not null.var(axis=0).any(),
     )
-
-
-def _variance(
-    measure: Variation, n: IntArray, q: FloatArray, size: int
-) -> tuple[FloatArray, IntArray]:
-    """The variance of V(r̄*) by formula, (F,), and the bins where R draws are better than that."""
-    known = measure.variance_for(n, q)
-    if known is None:
-        return np.zeros(len(n)), np.arange(len(n))
-    limit = min(_SHARE_OF_ERROR / math.sqrt(2 * size), _LARGEST_ERROR)
-    return known[0].copy(), np.flatnonzero(known[1] > limit)
 
 
 def at_power(logs: FloatArray, beta: float) -> FloatArray:
@@ -144,17 +119,14 @@ def most_likely_beta(strata: list[tuple[IntArray, FloatArray, FloatArray]]) -> t
     error is 0 if all predictions are uniform or one-hot, where it has no effect.
     """
     logs = [bounded_logs(q, n) for n, q, _ in strata]
-    observed = sum(
-        float(n @ (r * own).sum(axis=1)) for (n, _, r), own in zip(strata, logs, strict=True)
-    )
 
     def excess(beta: float) -> tuple[float, float]:
         """How far the mean of ln q̄ exceeds the observed one, and the information, its slope."""
-        total, information = -observed, 0.0
-        for (n, _, _), own in zip(strata, logs, strict=True):
+        total = information = 0.0
+        for (n, _, r), own in zip(strata, logs, strict=True):
             p = at_power(own, beta)
             mean = (p * own).sum(axis=1)
-            total += float(n @ mean)
+            total += float(n @ (mean - (r * own).sum(axis=1)))
             information += float(n @ ((p * own**2).sum(axis=1) - mean**2))
         return total, information
 

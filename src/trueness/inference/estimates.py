@@ -52,9 +52,7 @@ def _estimate(
     return Estimate(value, noise_floor, debiased, low, high)
 
 
-def variation_error(
-    sample: Sample, gaps: VariationGaps, draws: RankDraws, level: float
-) -> Estimate:
+def variation_error(sample: Sample, gaps: VariationGaps, level: float) -> Estimate:
     """VCE = Σ w|𝒪 - 𝒫| (Thompson and Desai 2026).
 
     The interval is Σ w|g| ± the quantile of Σ wσ|Z|, which holds at 0 too; all gaps share the error
@@ -64,22 +62,20 @@ def variation_error(
     root = math.sqrt(float(w**2 @ gaps.sd**2))
     wider = 1 + gaps.bias_error / root if root > 0 else 1.0
     reach = _wider(sample, level) * float(half_normal_reach(w * gaps.sd * wider, level))
-    noise = np.abs(draws.variation[:, sample.ranks.rows.sum(axis=0) > 0] - gaps.predicted) @ w
     return _estimate(
         sample,
         value=float(w @ np.abs(gaps.observed - gaps.predicted)),
         centre=float(w @ np.abs(gaps.gap)),
         reach=most if gaps.is_noiseless else reach,
         limits=(0.0, most),
-        noise_floor=float(noise.mean()),
+        noise_floor=float((np.abs(gaps.null - gaps.predicted) @ w).mean()),
         debiased=float(debiased_total(w, gaps.gap, gaps.sd)),
     )
 
 
-def net_gap(sample: Sample, gaps: VariationGaps, draws: RankDraws, level: float) -> Estimate:
+def net_gap(sample: Sample, gaps: VariationGaps, level: float) -> Estimate:
     """Σ w(𝒪 - 𝒫), above 0 if outcomes vary more than predicted: over-confidence."""
     w, sign, most = gaps.weight, sample.variation.sign, _largest_gap(sample)
-    noise = (draws.variation[:, sample.ranks.rows.sum(axis=0) > 0] - gaps.predicted) @ w
     debiased = sign * float(w @ gaps.gap)
     reach = sample.quantile(level) * (math.sqrt(float(w**2 @ gaps.sd**2)) + gaps.bias_error)
     return _estimate(
@@ -88,7 +84,7 @@ def net_gap(sample: Sample, gaps: VariationGaps, draws: RankDraws, level: float)
         centre=debiased,
         reach=2 * most if gaps.is_noiseless else reach,
         limits=(-most, most),
-        noise_floor=sign * float(noise.mean()),
+        noise_floor=sign * float(w @ (gaps.null.mean(axis=0) - gaps.predicted)),
         debiased=debiased,
     )
 

@@ -17,7 +17,6 @@ import numpy as np
 
 from trueness.exact_sums import FloatArray, IntArray
 from trueness.inference.sample import Sample, Stratum
-from trueness.variation import Variation
 
 SLACK = 1e-9
 """Draws are on a lattice: those that differ from the observed value by rounding are as extreme."""
@@ -127,19 +126,16 @@ def bounded_logs(q: FloatArray, count: IntArray) -> FloatArray:
 
 
 def draw_variation(
-    variation: Variation,
-    count: IntArray,
-    q: FloatArray,
-    resamples: int,
-    streams: list[np.random.Generator],
+    sample: Sample, s: int, q: FloatArray, resamples: int, streams: Streams, purpose: str
 ) -> FloatArray:
-    """V(r̄*) of bins of these sizes and frequencies, each from its stream, (R, F)."""
-    found, batch = np.empty((resamples, len(count))), max(1, _BATCH_VALUES // q.shape[1])
-    for f, stream in enumerate(streams):
+    """V(r̄*) of the bins of one number of options with other frequencies than q̄, (R, F)."""
+    stratum, batch = sample.strata[s], max(1, _BATCH_VALUES // q.shape[1])
+    found = np.empty((resamples, len(q)))
+    for f, n in enumerate(effective_counts(stratum, sample.design.effect).tolist()):
+        stream = streams.of(purpose, s, int(stratum.bins[f]))
         for start in range(0, resamples, batch):
-            rows = slice(start, min(start + batch, resamples))
-            r = stream.multinomial(count[f], q[f], rows.stop - start) / count[f]
-            found[rows, f] = variation.of(r)
+            some = found[start : start + batch, f]
+            some[:] = sample.variation.of(stream.multinomial(n, q[f], len(some)) / n)
     return found
 
 

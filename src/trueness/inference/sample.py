@@ -294,15 +294,11 @@ class Sample:
     def _rare_in_score(self, variance: float) -> float:
         if not self.design.rare or self.classes is None or self._is_one_event:
             return float(bool(self.design.rare))
-        p = self.classes.mean[list(self.design.rare)]
-        logs = [np.log(np.where(s.predicted > 0, s.predicted, 1.0)) for s in self.strata]
-        entropy = -sum(
-            float(s.weight @ (s.predicted * of).sum(axis=1))
-            for s, of in zip(self.strata, logs, strict=True)
-        )
-        surprise = np.log(np.where(p > 0, p, 1.0)) + entropy / self.totals.mass
-        part = (self.classes.square[list(self.design.rare)] * p * surprise**2).sum()
-        return min(1.0, float(part) / max(variance, 1e-300))
+        assert self.units is not None
+        rare, entropy = list(self.design.rare), self.score.sum() + self.units.loss.sum()
+        p = np.maximum(self.classes.mean[rare], 1e-300)
+        part = self.classes.square[rare] * p * (np.log(p) + entropy / self.totals.mass) ** 2
+        return min(1.0, float(part.sum()) / max(variance, 1e-300))
 
     def predicted_effect(self, terms: FloatArray) -> FloatArray:
         """Those of the scores of predicted classes, added up by `terms`, (C, T)."""
