@@ -192,7 +192,8 @@ class Table:
         """The table of no rows: adding it changes nothing."""
         none = np.zeros(0, np.uint64)
         parts = Parts((), none, np.zeros(0, np.int64))
-        return cls(spec, parts, spec.zeros(0, 0, 0), Clusters(none, ()) if clusters else None, by)
+        sums = spec.zeros(0, 0, spec.n_classes or 0)
+        return cls(spec, parts, sums, Clusters(none, ()) if clusters else None, by)
 
     # One operation, and what follows from it
 
@@ -581,14 +582,15 @@ def _difference(mine: Table, other: Table) -> str | None:
 
 def _lines_of(table: Table) -> list[str]:
     """A table as text: one line for each bin, followed by remarks."""
-    spec, bins, n_units = table.spec, table.spec.bins, len(table.units)
+    spec, bins = table.spec, table.spec.bins
     kind = "weighted rows" if spec.weighted else "rows"
     most = "" if spec.n_classes else "up to "
     head = f"Table: {table.n_rows:,} {kind}, {most}{table.n_classes} classes"
     if table.by is not None:
         head += f", {len(table.group_names)} groups by {table.by}"
     if table.clusters is not None:
-        dealt = f" in {n_units} blocks" if table.clusters.n_blocks else ""
+        n_blocks = table.clusters.n_blocks
+        dealt = f" in {n_blocks} blocks" if n_blocks else ""
         head += f", {len(table.clusters.identities) or table.n_rows:,} clusters{dealt}"
     if bins is None:
         return [head]

@@ -119,7 +119,7 @@ def decode(
         raise _damaged("its checksum is wrong")
     try:
         spec, group, arrays, clusters, by = _decoded(content, variation)
-    except (KeyError, TypeError, ValueError, OverflowError, AttributeError) as error:
+    except (LookupError, TypeError, ValueError, OverflowError, AttributeError) as error:
         if isinstance(error, InvalidValueError):
             raise
         raise _damaged(error) from error
@@ -137,6 +137,8 @@ def _decoded(content: Mapping[str, Any], variation: Variation | None) -> Any:
     n_options = max(options.tolist(), default=0)
     if spec.n_classes not in (None, n_options) and n_options:
         raise _damaged("its parts have another number of classes")
+    if content["sums"].keys() != {name for name, _ in spec.fields()}:
+        raise _damaged("it has other sums than its spec says")
     shapes = spec.shapes(len(unit), n_groups, n_options)
     if sum(8 * prod(shape) for shape in shapes.values()) > MOST_BYTES:
         raise InvalidValueError("too-large", f"this table takes more than {MOST_BYTES >> 20} MB")
@@ -153,7 +155,8 @@ def _decoded(content: Mapping[str, Any], variation: Variation | None) -> Any:
     if clusters is not None:
         identities = _numbers(clusters[0], None, np.uint64)
         clusters = identities, clusters[1] and tuple(clusters[1]), clusters[2]
-    group = tuple(names[k] for k in code.tolist())
+    known = {k: name for k, name in enumerate(names) if name is None or isinstance(name, str)}
+    group = tuple(known[k] for k in code.tolist())
     return spec, group, arrays | {"unit": unit, "options": options}, clusters, content["by"]
 
 
