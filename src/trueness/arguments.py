@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any, TypeAlias
 
@@ -35,12 +35,6 @@ def number_in(argument: str, value: Any, low: float, high: float) -> float:
         wanted = f"a number from {low:g} to below {high:g}"
         raise bad_argument(argument, wanted, value)
     return float(value)
-
-
-def require_choice(argument: str, value: Any, accepted: Sequence[str]) -> None:
-    """Refuse a value that is not one of the accepted names, and list them."""
-    if not isinstance(value, str) or value not in accepted:
-        raise bad_argument(argument, f"one of {', '.join(map(repr, accepted))}", value)
 
 
 def bad_argument(name: str, wanted: str, value: Any, code: str = "bad-argument") -> Refusal:

@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 import pytest
 
-from trueness.arguments import Settings, require_choice, root_seed, whole_number
+from trueness.arguments import Settings, root_seed, whole_number
 from trueness.refusals import Refusal
 
 
@@ -66,6 +66,3 @@ def test_single_arguments() -> None:
     assert whole_number("bins", np.int32(4), 1) == 4
     with pytest.raises(Refusal, match="at most 5"):
         whole_number("bins", 6, 1, 5)
-    require_choice("ties", "first", ("first", "split"))
-    with pytest.raises(Refusal, match="'first', 'split'"):
-        require_choice("ties", "last", ("first", "split"))

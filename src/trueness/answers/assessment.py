@@ -295,7 +295,7 @@ def _evidence(
     finest = settings.largest_p if resolution is None else resolution
     outcome = calibration_tests(sample, draws, streams, resolution=finest)
     found = {
-        "vce": variation_error(sample, gaps, draws, level),
+        "vce": variation_error(sample, gaps, level),
         "ece": top_error(sample, noise, level),
         "rce": rank_error(sample, draws, level),
         "gap": confidence_gap(sample, level),

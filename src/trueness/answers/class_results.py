@@ -20,9 +20,6 @@ from trueness.listing import Listing, plain
 MOST_SHOWN = 20
 """Classes that a printed list shows."""
 
-EXPLAINS = 0.5
-"""A wrong frequency that is this share of a class's error is named before the slope."""
-
 
 @dataclass(frozen=True, slots=True)
 class ClassResult:
@@ -110,14 +107,13 @@ def class_results(sample: Sample, settings: Settings) -> ClassResults | None:
     if roots is None or events is None:
         return None
     gaps, slopes = class_gaps(sample, settings.level), class_slopes(sample, settings.level)
-    p = np.stack([two_sided(np.nan_to_num(each)) for each in (roots.frequency, roots.slope)])
-    corrected = holm(np.minimum(2 * p.min(axis=0), 1.0).tolist())
+    z = np.abs(np.nan_to_num(np.stack([roots.frequency, roots.slope])))
+    corrected = holm(np.minimum(2 * two_sided(z.max(axis=0)), 1.0).tolist())
     sizes, can_tell = _sizes(events, slopes), sample.without_clusters() is None
     made = []
     for k, (gap, slope) in enumerate(zip(gaps, slopes, strict=True)):
         apart, spread = abs(gap.value or 0.0), float(sizes[k]) / sample.totals.mass
-        explains = p[0, k] <= settings.largest_p and apart >= EXPLAINS * spread
-        fault = "frequency" if explains or p[0, k] <= p[1, k] else "slope"
+        fault = "frequency" if z[0, k] >= z[1, k] else "slope"
         found = can_tell and corrected[k] <= settings.largest_p
         is_extreme = float(roots.slope[k]) < 0
         if slope.value is not None and slope.low is not None:

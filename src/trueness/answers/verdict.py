@@ -268,7 +268,8 @@ def _confidence(it: Evidence) -> Case:
     kind, t = "over-confident" if gap > 0 else "under-confident", it.temperature
     advice = "Recalibrate, for example with a temperature fitted on other rows."
     if t is not None and 0.05 < t < 20 and (t > 1) == (gap > 0):
-        advice = f"Divide the logits by about {t:.2g} (fit it on other rows), then assess again."
+        about = f"{t:.3g}" if 0.9 < t < 1.1 else f"{t:.2g}"
+        advice = f"Divide the logits by about {about} (fit it on other rows), then assess again."
     return Case(kind, f"{kind.capitalize()}: {numbers}.", advice)
 
 
