@@ -1,11 +1,11 @@
-"""Tables of named cells as data frames, CSV, Markdown, LaTeX and text, and results as plain values."""
+"""Tables of named cells as data frames, CSV, Markdown, LaTeX and text; results as plain values."""
 
 from __future__ import annotations
 
 import csv
 import io
 import math
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import fields, is_dataclass
 from importlib.util import find_spec
 from typing import Any, Literal, NamedTuple
@@ -74,11 +74,8 @@ class Listing(NamedTuple):
         | --- | --- |
         | a\|b | **0.01** |
         """
-        heads, *body = self._for_people()
-        lines = [[_markdown(head.text) for head in heads], ["---"] * len(heads)]
-        for row in body:
-            texts = ((it.best, _markdown(it.text)) for it in row)
-            lines.append([f"**{text}**" if best else text for best, text in texts])
+        heads, *body = self._texts(_markdown, "**{}**")
+        lines = [heads, ["---"] * len(heads), *body]
         return "".join(f"| {' | '.join(line)} |\n" for line in lines)
 
     def latex(self) -> str:
@@ -93,13 +90,11 @@ class Listing(NamedTuple):
         \bottomrule
         \end{tabular}
         """
-        heads, *body = self._for_people()
+        heads, *body = self._texts(_latex, r"\textbf{{{}}}")
         sides = "".join("r" if right else "l" for right in _are_numbers(body, len(heads)))
         lines = [rf"\begin{{tabular}}{{{sides}}}", r"\toprule"]
-        lines += [rf"{' & '.join(_latex(head.text) for head in heads)} \\", r"\midrule"]
-        for row in body:
-            cells = (rf"\textbf{{{_latex(it.text)}}}" if it.best else _latex(it.text) for it in row)
-            lines.append(rf"{' & '.join(cells)} \\")
+        lines += [rf"{' & '.join(heads)} \\", r"\midrule"]
+        lines += [rf"{' & '.join(row)} \\" for row in body]
         return "\n".join([*lines, r"\bottomrule", r"\end{tabular}", ""])
 
     def lines(self, width: int = 100) -> list[str]:
@@ -110,13 +105,12 @@ class Listing(NamedTuple):
           1  0.512
           2
         """
-        heads, *body = self._for_people()
-        texts = [[shortened(it.text, 40) for it in row] for row in (heads, *body)]
-        lines = aligned(texts, _are_numbers(body, len(heads)))
+        heads, *body = self._texts(lambda text: shortened(text, 40), "{}")
+        lines = aligned([heads, *body], _are_numbers(body, len(heads)))
         return [line if len(line) <= width else f"{line[: width - 1]}…" for line in lines]
 
-    def _for_people(self) -> list[list[Marked]]:
-        """Heads and cells as texts: values beside their intervals, no columns that are empty.
+    def _texts(self, escape: Callable[[str], str], bold: str) -> list[list[str]]:
+        """Heads and cells for people: values beside their intervals, no columns that are empty.
 
         Numbers without intervals have the decimals of the largest in their column.
         """
@@ -125,39 +119,40 @@ class Listing(NamedTuple):
         if "low" in names:
             ends[names[names.index("low") - 1]] = ("low", "high")
         hidden = {end for pair in ends.values() for end in pair}
-        shown: dict[str, list[Marked]] = {}
+        shown: list[list[str]] = []
         for name, cells in by_name.items():
             if name in hidden or all(it is None for it in cells):
                 continue
             low, high = (by_name[end] for end in ends.get(name, (name, name)))
             largest = max((abs(it) for it in cells if isinstance(it, float)), default=0.0)
             places = None if name in ends else decimals_of(largest)
-            is_p = name.endswith("p_value")
-            rows = zip(cells, low, high, strict=True)
-            shown[name] = [_p_cell(it[0]) if is_p else _cell(*it, places) for it in rows]
-        body = [list(row) for row in zip(*shown.values(), strict=True)]
-        return [[Marked(name) for name in shown], *body]
+            column = [escape(name)]
+            values: Iterator[tuple[Any, Any, Any]] = zip(cells, low, high, strict=True)
+            for value, *interval in values:
+                if isinstance(value, Marked):
+                    text = escape(value.text)
+                    column.append(bold.format(text) if value.best else text)
+                elif name.endswith("p_value"):
+                    column.append(escape("" if value is None else p_cell(value)))
+                else:
+                    column.append(escape(_text(value, interval, places)))
+            shown.append(column)
+        return [list(row) for row in zip(*shown, strict=True)] or [[]]
 
 
-def _p_cell(value: Any) -> Marked:
-    return Marked("" if value is None else p_cell(value))
-
-
-def _cell(value: Any, low: Any, high: Any, places: int | None) -> Marked:
-    if value is None or isinstance(value, Marked):
-        return value or Marked("")
+def _text(value: Any, interval: Sequence[Any], places: int | None) -> str:
     if isinstance(value, float) and places is None:
-        return Marked(" ".join(estimate(value, low, high)).strip())
+        return " ".join(estimate(value, *interval)).strip()
     if isinstance(value, float):
-        return Marked(number(value, places))
+        return number(value, places)
     if isinstance(value, int) and not isinstance(value, bool):
-        return Marked(f"{value:,}")
-    return Marked(visible(str(value)))
+        return f"{value:,}"
+    return "" if value is None else visible(str(value))
 
 
-def _are_numbers(body: Sequence[Sequence[Marked]], n_columns: int) -> list[bool]:
+def _are_numbers(body: Sequence[Sequence[str]], n_columns: int) -> list[bool]:
     """Which columns hold numbers alone."""
-    return [all(row[k].text[:1] in "0123456789+-<>" for row in body) for k in range(n_columns)]
+    return [all(row[k][:1] in "$0123456789+-<>&" for row in body) for k in range(n_columns)]
 
 
 def plain(value: object) -> Any:

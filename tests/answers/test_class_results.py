@@ -101,4 +101,6 @@ def test_plain() -> None:
     assert isinstance(classes, ClassResults)
     first = classes.to_dict()[0]
     assert first["name"] == "0"
-    assert set(first["slope"]) == {"value", "noise_floor", "debiased", "low", "high", "reason"}  # type: ignore[arg-type]
+    slope = first["slope"]
+    assert isinstance(slope, dict)
+    assert set(slope) == {"value", "noise_floor", "debiased", "low", "high", "reason"}

@@ -253,9 +253,9 @@ def _refuse_options_of_rows(given: Mapping[str, Any]) -> None:
     """Refuse what belongs to rows, beside a table, in which it is decided already."""
     usual = {"variation": "entropy", "bins": 10}
     for name, value in given.items():
-        if value is not None and value is not False and value is not usual.get(name, value is None):
-            cause = f"`{name}` cannot be given with a table"
-            remedy = "pass it to tabulate, or make the table coarser with table.coarsen()"
+        as_usual = value is None or value is False or (name in usual and value == usual[name])
+        if not as_usual:
+            cause, remedy = f"`{name}` cannot be given with a table", "pass it to tabulate"
             raise InvalidValueError("bad-argument", cause, remedy, argument=name)
 
 
@@ -368,6 +368,8 @@ def _furthest_clusters(
     """The clusters whose confidence and accuracy are furthest apart, in standard errors."""
     units, clusters = sample.units, table.clusters
     if units is None or units.top is None or clusters is None or clusters.names is None:
+        return
+    if sample.design.soft != 1.0:  # what a soft label is worth is not kept by cluster
         return
     n, stated, right = (each[:, 0] for each in units.top)
     p = np.divide(stated, n, out=np.zeros(n.shape), where=n > 0)

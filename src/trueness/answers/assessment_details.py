@@ -24,9 +24,9 @@ MOST_LINES = 40
 MEANINGS = {
     "VCE": "distance between predicted and observed variation, averaged over the bins",
     "ECE": "distance between confidence and accuracy, averaged over bins of confidence",
-    "RCE": "share of the rows whose true class has another rank than predicted",
+    "RCE": "share of the probability that lies at the wrong rank",
     "confidence minus accuracy": "above 0 over-confident, below 0 under-confident",
-    "log-score minus entropy": "mean of -ln p of the true class less the entropy, above 0 over-confident",
+    "log-score minus entropy": "mean of -ln p of the true class less entropy; 0 if calibrated",
 }
 """What the numbers mean, in a few words."""
 
@@ -47,9 +47,8 @@ def facts_of(result: Assessment) -> tuple[str, ...]:
     n_bins = spec.bins.n_bins if spec.bins else 0
     measure = spec.variation.display_name if spec.variation else ""
     facts = [f"{count(result.n_rows)} {kind}, {classes}, {counted(n_bins, 'bin')} of {measure}"]
-    facts.append(
-        f"{100 * settings.level:g} % intervals, {count(settings.resamples)} resamples, seed {settings.seed}"
-    )
+    draws = f"{count(result.resamples)} resamples, seed {settings.seed}"
+    facts.append(f"{100 * settings.level:g} % intervals, {draws}")
     if result.groups:
         facts.append(counted(len(result.groups), "group"))
     if table.clusters is not None:
