@@ -302,9 +302,9 @@ def _evidence(
         "score_gap": entropic_difference(sample, level),
     }
     temperature = 1 / gaps.beta if gaps.beta > 0 else None
-    classes, p = class_results(sample, settings), outcome.p_value
-    tests, resamples = outcome.tests, outcome.resamples
-    return Evidence(sample, settings, tests, p, found, classes, temperature, resamples)
+    p, classes = outcome.p_value, class_results(sample, settings)
+    known = (sample, settings, outcome.tests, p, found, classes, temperature)
+    return Evidence(*known, outcome.resamples)
 
 
 def _result(it: Evidence, table: Table) -> Assessment:
@@ -379,12 +379,10 @@ def _furthest_clusters(
     for u in np.argsort(-z, kind="stable")[:MOST_CLUSTERS].tolist():
         its = _evidence(Sample.of(_rows_of_cluster(table, u)), settings, Streams(settings.seed))
         totals, found, why = its.sample.totals, its.estimates, "one cluster alone"
-        four = [replace(found[name], low=None, high=None, reason=why) for name in _OF_CLUSTERS]
+        names = ("gap", "vce", "ece", "rce")
+        four = [replace(found[name], low=None, high=None, reason=why) for name in names]
         shares = (totals.n_rows, totals.accuracy, totals.confidence)
         yield visible(clusters.names[int(places[u])]), ClusterResult(*shares, *four)
-
-
-_OF_CLUSTERS = ("gap", "vce", "ece", "rce")
 
 
 def _rows_of_cluster(table: Table, u: int) -> Table:

@@ -61,7 +61,9 @@ def facts_of(result: Assessment) -> tuple[str, ...]:
 def _sections(result: Assessment) -> Iterator[Section]:
     found = result.listings()
     meanings = (f"{name}: {words}." for name, words in MEANINGS.items())
-    yield Section("Numbers", (found["metrics"], *_scores(result), *meanings))
+    shares = f"Accuracy {percent(result.accuracy)}, mean confidence {percent(result.confidence)}"
+    scores = f"Brier score {number(result.brier)} (from 0 to 2), log-loss {number(result.log_loss)}"
+    yield Section("Numbers", (found["metrics"], f"{shares}, {scores}.", *meanings))
     if result.tests:
         yield Section("Tests, combined into the p-value of the answer", (found["tests"],))
     if result.groups:
@@ -84,12 +86,6 @@ def _furthest(name: str, of: ClusterResult) -> Entry:
 
 def _short(listing: Listing) -> Listing:
     return listing._replace(rows=listing.rows[:MOST_LINES])
-
-
-def _scores(result: Assessment) -> tuple[str, ...]:
-    loss, brier = number(result.log_loss), number(result.brier)
-    shares = f"Accuracy {percent(result.accuracy)}, mean confidence {percent(result.confidence)}"
-    return (f"{shares}, Brier score {brier} (from 0 to 2), log-loss {loss}.",)
 
 
 _ESTIMATES = {

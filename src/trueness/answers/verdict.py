@@ -89,19 +89,14 @@ class Case(NamedTuple):
 
 def conclude(it: Evidence) -> tuple[Verdict, Answer]:
     """The conclusion from the evidence, for programs and for people."""
-    size, in_groups = None, None
-    if it.p_value is None or it.p_value > it.settings.largest_p:
-        case = _nothing(it)
-    elif (in_groups := _of_groups(it)) is None:
-        case = _error(it)
-    if in_groups is None:
-        size, case = _of_size(it, case)
-    else:
-        case = in_groups
-    verdict = Verdict(case.kind, it.p_value, size, case.place)
+    found = it.p_value is not None and it.p_value <= it.settings.largest_p
+    in_groups = _of_groups(it) if found else None
+    case = in_groups or (_error(it) if found else _nothing(it))
+    size, case = (None, case) if in_groups else _of_size(it, case, found)
     numbers = Forest("", "share of the rows", tuple(_numbers(it)))
-    certainty = _certainty(it, verdict.found)
-    return verdict, Answer(case.headline, numbers, certainty, case.where, case.advice, it.cautions)
+    sentences = (_certainty(it, found), case.where, case.advice, it.cautions)
+    verdict = Verdict(case.kind, it.p_value, size, case.place)
+    return verdict, Answer(case.headline, numbers, *sentences)
 
 
 def _numbers(it: Evidence) -> Iterator[Entry]:
@@ -182,7 +177,12 @@ _NO_ZEROS = "smooth the predictions, so that no class has probability 0, then as
 def _error(it: Evidence) -> Case:
     """The error that is named, with what else is to be said."""
     certain, impossible = _is_certain(it.sample), it.sample.totals.impossible
-    case = _order(it) or (_certain(it) if certain else _strongest(it))
+    if (case := _order(it)) is None and certain:
+        head = f"Over-confident: certain in {_rows(it)}, wrong in {_wrong(it.sample)}."
+        share = percent(it.sample.totals.accuracy)
+        advice = f"Smooth the predictions: state {share} instead of 100 %."
+        case = Case("over-confident", head, advice)
+    case = case or _strongest(it)
     if impossible and case.kind != "order" and not certain:
         rows = f"In {counted(impossible, 'row')} the true class had probability 0"
         case = case._replace(advice=f"{rows}: {_NO_ZEROS}")
@@ -219,19 +219,14 @@ def _wrong(sample: Sample) -> str:
     return count(round(sample.totals.mass * (1 - sample.totals.accuracy), 6))
 
 
-def _certain(it: Evidence) -> Case:
-    head = f"Over-confident: certain in {_rows(it)}, wrong in {_wrong(it.sample)}."
-    share = percent(it.sample.totals.accuracy)
-    return Case("over-confident", head, f"Smooth the predictions: state {share} instead of 100 %.")
-
-
 def _strongest(it: Evidence) -> Case:
-    """The error of the strongest test.
+    """The error of the strongest test, in squared standard errors; ECE has only a p-value.
 
     Two classes are one event, whose frequency or slope is wrong. Of more classes, one must be much
     clearer than what all rows have in common, and a slope must not be that of most classes.
     """
-    found = {test.name: _strength(test) for test in it.tests}
+    z = ((it.name, it.statistic, normal_quantile(1 - it.p_value)) for it in it.tests)
+    found = {name: (drawn if name == "top label" else value) ** 2 for name, value, drawn in z}
     special = ("class frequency", "class slope", "predicted class")
     frequency, slope, predicted = (found.pop(name, 0.0) for name in special)
     if it.sample.ranks.options == (2,):
@@ -244,12 +239,6 @@ def _strongest(it: Evidence) -> Case:
     most = max(alike.count(True), alike.count(False))
     common = slope > frequency and 2 * most >= len(it.classes or ())
     return _confidence(it) if common else _classes(it)
-
-
-def _strength(test: Test) -> float:
-    """The squared standard errors of what a test finds; draws alone resolve no small p-value."""
-    z = normal_quantile(1 - test.p_value) if test.name == "top label" else test.statistic
-    return z**2
 
 
 def _confidence(it: Evidence) -> Case:
@@ -373,9 +362,9 @@ def _shared_value(names: list[str]) -> str | None:
 # Whether it matters -------------------------------------------------------------------------------
 
 
-def _of_size(it: Evidence, case: Case) -> tuple[str | None, Case]:
+def _of_size(it: Evidence, case: Case, found: bool) -> tuple[str | None, Case]:
     """The size of the error in one word, and the case with it."""
-    found, head = case.kind not in ("no-evidence", "cannot-tell"), case.headline[:-1]
+    head = case.headline[:-1]
     limits = it.settings.limits or {"vce": SMALL, "gap": SMALL}
     sizes = [(*_magnitude(it.estimates[name]), limit) for name, limit in limits.items()]
     if not it.settings.limits:
