@@ -92,11 +92,11 @@ class ClassRoots(NamedTuple):
 def calibration_tests(
     sample: Sample, draws: RankDraws, streams: Streams, *, resolution: float | None = None
 ) -> Outcome:
-    """The tests of a sample. R grows tenfold while no draw is as extreme and p exceeds `resolution`.
+    """The tests; R grows tenfold while no draw is as extreme and p exceeds `resolution`.
 
     `resolution` is the largest p-value that the caller can use: of a gate, or .05/G of G groups.
     """
-    if (reason := sample.without_clusters()) is not None:
+    if (reason := sample.without_p_value()) is not None:
         return Outcome((), None, reason, draws.size)
     while True:
         made = (
@@ -133,11 +133,8 @@ def confidence_test(sample: Sample, draws: RankDraws, streams: Streams) -> Test 
     m = int(np.abs(cumulated).argmax())
     statistic = float(cumulated[m])
     normal = draw_score_maxima(np.sqrt(variance / total), draws.size, streams)
-    drawn = np.divide(
-        variance, draws.score_variance, out=np.zeros(len(variance)), where=draws.score_variance > 0
-    )
-    steps = draws.score * np.sqrt(drawn / total)
-    skewed = np.abs(np.cumsum(steps, axis=1)).max(axis=1)
+    scale = np.sqrt(variance / total / np.maximum(draws.score_variance, 1e-300))
+    skewed = np.abs(np.cumsum(draws.score * scale, axis=1)).max(axis=1)
     p = max(p_value(normal, abs(statistic)), p_value(skewed, abs(statistic)))
     return Test("confidence", statistic, p, f"bin {m + 1}")
 
@@ -199,7 +196,7 @@ def class_tests(sample: Sample, roots: ClassRoots | None, resamples: int) -> lis
 
 
 def predicted_class_test(sample: Sample, resamples: int) -> Test | None:
-    """Q = Σ_k S_k²/(D_k·v_k) of the rows that predict class k, χ²; with clusters max_k by Bonferroni.
+    """Q = Σ S_k²/(D_k·v_k) of the rows that predict class k, χ²; with clusters its largest term.
 
     Classes with fewer than 10 expected effective misses are pooled into one term.
     """
@@ -221,9 +218,8 @@ def predicted_class_test(sample: Sample, resamples: int) -> Test | None:
         p = chi_square_tail(float(z @ z), len(z))
     else:
         p = min(1.0, len(z) * float(two_sided(z[[k]])[0]))
-    where = (
-        sample.class_names[int(terms[:, k].argmax())] if terms[:, k].sum() == 1 else "rare classes"
-    )
+    own = np.flatnonzero(terms[:, k])
+    where = sample.class_names[own[0]] if len(own) == 1 else "rare classes"
     return Test("predicted class", float(z[k]), max(p, 1 / (resamples + 1)), where)
 
 

@@ -44,20 +44,13 @@ class Streams:
 class RankDraws(NamedTuple):
     """R draws of the observed ranks if the model is calibrated, as the numbers that are compared."""
 
-    variation: FloatArray
-    """V(r̄*) of each bin, averaged over numbers of options, (R, M); 0 in empty bins."""
-    score: FloatArray
-    """Σ n(r̄* - q̄)·ln q̄ of each bin, in effective rows, (R, M)."""
-    score_variance: FloatArray
-    """The variance of that, (M,)."""
-    ahead: FloatArray
-    """Σ w(r̄* - q̄) over all ranks up to each but the last, and all bins, (R, C - 1)."""
-    ahead_variance: FloatArray
-    """The variance of that, (C - 1,)."""
-    distance: FloatArray
-    """RCE: Σ w·½‖r̄* - q̄‖₁/Σw, (R,)."""
-    sizes: FloatArray
-    """Mean |r̄*_c - q̄_c| of each rank, (M, C)."""
+    variation: FloatArray  # V(r̄*) of each bin, the mean over numbers of options, (R, M)
+    score: FloatArray  # Σ n(r̄* - q̄)·ln q̄ of each bin, in effective rows, (R, M)
+    score_variance: FloatArray  # of that, (M,)
+    ahead: FloatArray  # Σ w(r̄* - q̄) over all bins and the ranks up to each but the last, (R, C - 1)
+    ahead_variance: FloatArray  # of that, (C - 1,)
+    distance: FloatArray  # RCE, Σ w·½‖r̄* - q̄‖₁/Σw, (R,)
+    sizes: FloatArray  # mean |r̄*_c - q̄_c| of each rank, (M, C)
 
     @property
     def size(self) -> int:

@@ -66,81 +66,57 @@ class Predicted(NamedTuple):
     """Rows by the class that they predict, (C,) each."""
 
     rows: FloatArray
-    score: FloatArray
-    """Σ(ln p_y + H)."""
-    variance: FloatArray
-    """Its variance if the model is calibrated, Σw²·VE."""
-    misses: FloatArray
-    """Σ(1 - q₁): how often the prediction is expected to be wrong."""
+    score: FloatArray  # Σ(ln p_y + H)
+    variance: FloatArray  # of the score if the model is calibrated, Σw²·VE
+    misses: FloatArray  # Σ(1 - q₁): how often the prediction is expected to be wrong
 
 
 class Units(NamedTuple):
-    """The same sums by cluster, or by block of clusters: (U, …) each."""
+    """The same sums by cluster, or by block of clusters."""
 
-    ranks: RankBins
-    score: FloatArray
-    """(U, M)."""
-    top: EventBins | None
-    classes: FloatArray
-    """Observed less expected number of each event, (U, K)."""
-    seen: NDArray[np.bool_]
-    """Whether each class was observed, (U, C)."""
-    predicted: FloatArray
-    """Σ(ln p_y + H) by predicted class, (U, C)."""
-    loss: FloatArray
-    """-Σ ln p_y, (U,)."""
+    ranks: RankBins  # (U, S, M, …)
+    score: FloatArray  # Σ(ln p_y + H) by bin, (U, M)
+    top: EventBins | None  # (U, 1, G)
+    classes: FloatArray  # observed less expected number of each event, (U, K)
+    seen: NDArray[np.bool_]  # whether each class was observed, (U, C)
+    predicted: FloatArray  # Σ(ln p_y + H) by predicted class, (U, C)
+    loss: FloatArray  # -Σ ln p_y, (U,)
 
 
 class Totals(NamedTuple):
     """Plain numbers of all rows."""
 
     n_rows: int
-    mass: float
-    """The number of rows, or the sum of their weights."""
+    mass: float  # the number of rows, or the sum of their weights
     accuracy: float
     confidence: float
     brier: float
     log_loss: float
-    impossible: int
-    """Rows whose true class had probability 0, which make the log-loss infinite."""
-    square: float
-    """Mean of ‖p‖²."""
+    impossible: int  # rows whose true class had probability 0: the log-loss is infinite
+    square: float  # mean of ‖p‖²
 
 
 class Stratum(NamedTuple):
-    """The bins of rows with one number of options, F of which have such rows."""
+    """The F bins that have rows with one number of options."""
 
-    bins: IntArray
-    """Which of the M bins, (F,)."""
-    weight: FloatArray
-    """Rows, or their weight, (F,)."""
-    rows: FloatArray
-    """Effective rows (Σw)²/Σw², as if these were independent, (F,)."""
-    share: FloatArray
-    """Share of the bin's weight, (F,)."""
-    predicted: FloatArray
-    """q̄, (F, C)."""
-    observed: FloatArray
-    """r̄, (F, C)."""
+    bins: IntArray  # which of the M bins, (F,)
+    weight: FloatArray  # number of rows, or the sum of their weights, (F,)
+    rows: FloatArray  # effective rows (Σw)²/Σw², as if these were independent, (F,)
+    share: FloatArray  # of the bin's weight, (F,)
+    predicted: FloatArray  # q̄, (F, C)
+    observed: FloatArray  # r̄, (F, C)
 
 
 class Design(NamedTuple):
     """How much less independent rows are than their number says."""
 
-    clusters: float = math.inf
-    """K, the effective number of clusters; infinite if rows are independent."""
-    clustering: float = 1.0
-    """D of clusters."""
-    most: float = 1.0
-    """D_max."""
-    soft: float = 1.0
-    """1/f, f the number of single labels that a soft one is worth (see `soft_effect`)."""
-    rare: tuple[int, ...] = ()
-    """The rare classes."""
-    rare_effect: float = 1.0
-    """D_B."""
-    few_wrong: bool = False
-    """Whether the predicted class is wrong in rows of fewer than 10 clusters."""
+    clusters: float = math.inf  # K, the effective number; infinite if rows are independent
+    clustering: float = 1.0  # D of clusters
+    most: float = 1.0  # D_max
+    soft: float = 1.0  # 1/f, f single labels are worth a soft one (see `soft_effect`)
+    rare: tuple[int, ...] = ()  # the rare classes, as events of `Sample.classes`
+    rare_effect: float = 1.0  # D_B
+    few_wrong: bool = False  # whether predictions are wrong in fewer than 10 clusters
 
     @property
     def effect(self) -> float:
@@ -185,11 +161,10 @@ class Sample:
         if not table.n_rows:
             raise InvalidValueError("no-rows", "a table without rows cannot be assessed")
         spec, ranks, mass = table.spec, table.rank_bins(), float(table.mass().sum())
-        kept, row_weight, square = {name for name, _ in spec.fields()}, 1.0, ranks.rows
+        row_weight, square = 1.0, ranks.rows
         if spec.weighted:
-            square = np.stack(
-                [table.select(options=c).value("weight_square") for c in ranks.options]
-            )
+            of_each = (table.select(options=c).value("weight_square") for c in ranks.options)
+            square = np.stack(list(of_each))
             row_weight = float(square.sum()) / mass
 
         def events(its: EventBins, name: str) -> Events:
@@ -198,22 +173,16 @@ class Sample:
 
         top = events(table.top_bins(), "top_weight_square") if spec.top_bins else None
         classes = events(table.class_bins(), "class_weight_square") if spec.classes else None
-        by_label = ("rows", "score", "score_variance", "misses")
         predicted = None
-        if "predicted_rows" in kept:
-            predicted = Predicted(*(table.value(f"predicted_{each}") for each in by_label))
-        totals = Totals(
-            n_rows=table.n_rows,
-            mass=mass,
-            accuracy=table.accuracy,
-            confidence=table.confidence,
-            brier=table.brier_score,
-            log_loss=table.log_loss,
-            impossible=table.impossible_rows,
-            square=float(table.value("square")) / mass,
-        )
-        is_soft = "label_spread" in kept and float(table.value("label_spread")) > 0
-        design = Design(soft=soft_effect(ranks, totals) if is_soft else 1.0)
+        if spec.n_classes is not None:
+            names = ("rows", "score", "score_variance", "misses")
+            predicted = Predicted(*(table.value(f"predicted_{name}") for name in names))
+        plain = (table.accuracy, table.confidence, table.brier_score, table.log_loss)
+        norm = float(table.value("square")) / mass
+        totals = Totals(table.n_rows, mass, *plain, table.impossible_rows, norm)
+        design = Design()
+        if float(table.value("label_spread")) > 0:
+            design = Design(soft=soft_effect(ranks, totals))
         units = None if table.clusters is None else _units(table, classes is not None)
         # Without identities each row is a cluster, and dealt into a block for comparisons.
         if units is not None and table.clusters is not None and len(table.clusters.identities):
@@ -245,19 +214,18 @@ class Sample:
         """Whether rows are independent, unweighted, and have single labels."""
         return math.isinf(self.design.clusters) and self.row_weight == self.design.soft == 1.0
 
-    def without_clusters(self) -> str | None:
-        """Why nothing can be said of noise: too few clusters; None if they are enough."""
-        few = self.design.clusters < FEWEST_CLUSTERS
-        found = (
-            f"{self.design.clusters:.0f} effective clusters; at least {FEWEST_CLUSTERS} are needed"
-        )
-        return found if few else None
+    def without_p_value(self) -> str | None:
+        """Why no test would hold: too few clusters; None if they are enough."""
+        if (n := self.design.clusters) >= FEWEST_CLUSTERS:
+            return None
+        return f"{n:.0f} effective clusters; at least {FEWEST_CLUSTERS} are needed"
 
     def without_interval(self) -> str | None:
-        """Why no interval would hold; None if it does."""
-        if self.n_effective < FEWEST_ROWS and self.without_clusters() is None:
-            return f"{self.n_effective:.0f} effective rows; at least {FEWEST_ROWS} are needed"
-        return self.without_clusters()
+        """Why no interval would hold: too few clusters or rows; None if they are enough."""
+        reason = self.without_p_value()
+        if reason is None and self.n_effective < FEWEST_ROWS:
+            reason = f"{self.n_effective:.0f} effective rows; at least {FEWEST_ROWS} are needed"
+        return reason
 
     def quantile(self, level: float) -> float:
         """Standard errors to each side of an interval: normal, with clusters Student's."""
@@ -324,7 +292,7 @@ class Sample:
         if units is None or math.isinf(self.design.clusters):
             return variance, self.effect(None, variance) * soft
         if self.design.rare and self.classes is not None:
-            expected = self.row_weight * float(self.classes.predicted[self._rare_events].sum())
+            expected = self.row_weight * float(self.classes.predicted[list(self.design.rare)].sum())
             q = np.cumsum(self.ranks.predicted.sum(axis=(0, 1)))[:-1] / self.totals.mass
             rare = expected * np.maximum(q, 1 - q) ** 2 / np.maximum(variance, 1e-300)
             rare = np.ones(len(q)) if self._is_one_event else np.minimum(rare, 1.0)
@@ -339,7 +307,9 @@ class Sample:
     def class_effects(self) -> FloatArray:
         """Those of the number of each event of `classes`, (K,); h is 1 of rare classes, else 0."""
         assert self.classes is not None
-        share = np.isin(np.arange(len(self.classes.rows)), self._rare_events).astype(np.float64)
+        share = np.isin(np.arange(len(self.classes.rows)), list(self.design.rare)).astype(
+            np.float64
+        )
         sums = None if self.units is None else self.units.classes
         return self.effect(sums, self.classes.variance, share) * self.design.soft
 
@@ -347,10 +317,6 @@ class Sample:
     def _is_one_event(self) -> bool:
         """Whether there are two classes, which are one event: both are rare, or none is."""
         return self.ranks.options == (2,)
-
-    @property
-    def _rare_events(self) -> list[int]:
-        return [0][: len(self.design.rare)] if self._is_one_event else list(self.design.rare)
 
 
 def _strata(ranks: RankBins, square: FloatArray) -> tuple[Stratum, ...]:
@@ -399,34 +365,31 @@ def design_of(
 ) -> Design:
     """The design of rows in clusters, by the rules at the top of this module."""
     n = units.ranks.rows.sum(axis=(1, 2))
-    residual = (units.ranks.observed - units.ranks.predicted).sum(axis=(1, 2))
     clusters = float(n.sum() ** 2 / (n**2).sum())
     most = max(float((n**2).sum()) / (totals.mass * row_weight), 1.0)
     d = max(clusters - 1, 3.0)
+    residual = (units.ranks.observed - units.ranks.predicted).sum(axis=(1, 2))
     mean = residual.sum(axis=0) / totals.mass
     apart = float(((residual - n[:, None] * mean) ** 2).sum()) * clusters / max(clusters - 1, 1e-9)
     # Of weighted rows Σw²‖e‖² is not summed: as if weights and residuals were unrelated.
     within = row_weight * totals.mass * max(totals.brier - float(mean @ mean), 1e-9)
     effect = min(max(apart / within, 1.0), most)
     effect = min(effect * d / (d - 2), most) if effect > 1 else 1.0
-    seen, rare_effect = units.seen.sum(axis=0), 1.0
+    seen, rare_effect = units.seen.sum(axis=0), most
     rare = np.flatnonzero(seen < FEWEST_CLUSTERS)
     if len(rare) and classes is not None:
-        pairs, event = int(seen[rare].sum()), rare
+        pairs, sides = int(seen[rare].sum()), 1
         if len(seen) == 2:
-            rare, pairs, event = np.arange(2), int(seen.min()), np.zeros(1, np.int64)
-        p, square = classes.mean[event], classes.square[event]
-        rare_effect = most
+            rare, pairs, sides = np.zeros(1, np.int64), int(seen.min()), 2
         if pairs >= FEWEST_CLUSTERS:
-            own = float((units.classes[:, event] ** 2).sum()) / max(
-                float(classes.variance[event].sum()), 1e-300
-            )
-            rare_effect = min(max(own * d / (d - 2), effect), most)
+            own = (units.classes[:, rare] ** 2).sum() / max(classes.variance[rare].sum(), 1e-300)
+            rare_effect = min(max(float(own) * d / (d - 2), effect), most)
         # h of all ranks, whose variance is Σ(1 - ‖p‖²): Σp(1 - 2p + ‖p‖²) of the rare classes.
-        part = float((square * p * (1 - 2 * p + totals.square)).sum()) * len(rare) / len(event)
-        whole = row_weight * totals.mass * (1 - totals.square)
-        effect += min(1.0, part / max(whole, 1e-300)) * (rare_effect - effect)
-    wrong = (units.ranks.observed[..., 1:] > 1e-9).any(axis=(1, 2, 3))
-    few_wrong = int(wrong.sum()) < FEWEST_CLUSTERS
+        p = classes.mean[rare]
+        part = sides * float((classes.square[rare] * p * (1 - 2 * p + totals.square)).sum())
+        share = part / max(row_weight * totals.mass * (1 - totals.square), 1e-300)
+        effect += min(1.0, share) * (rare_effect - effect)
+    wrong = (units.ranks.observed[..., 1:] > 1e-9).any(axis=(1, 2, 3)).sum()
+    few_wrong = bool(wrong < FEWEST_CLUSTERS)
     effect = most if few_wrong else effect
     return Design(clusters, effect, most, soft, tuple(rare.tolist()), rare_effect, few_wrong)
