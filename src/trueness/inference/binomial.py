@@ -11,7 +11,6 @@ the design effect of each event (see `sample`).
 
 from __future__ import annotations
 
-import math
 from typing import NamedTuple
 
 import numpy as np
@@ -40,14 +39,10 @@ _MANY = 400.0
 class Fits(NamedTuple):
     """Logistic regressions y ~ a + b·ln(p/(1 - p)) of K events: (0, 1) if calibrated (Cox 1958)."""
 
-    intercept: FloatArray
-    """a, (K,); NaN where there is a reason."""
-    slope: FloatArray
-    """b, (K,): below 1 if the predictions are too extreme."""
-    slope_error: FloatArray
-    """Standard error of b, (K,), of independent rows."""
-    reasons: tuple[str | None, ...]
-    """Why an event has no fit."""
+    intercept: FloatArray  # a, (K,); all are NaN where there is a reason
+    slope: FloatArray  # b, (K,): below 1 if the predictions are too extreme
+    slope_error: FloatArray  # standard error of b if rows are independent, (K,)
+    reasons: tuple[str | None, ...]  # why an event has no fit
 
 
 def frequency_roots(events: Events, effect: FloatArray | float = 1.0) -> FloatArray:
@@ -143,7 +138,7 @@ def _tilt(
 def logistic_fits(events: Events) -> Fits:
     """Intercept and slope of each event on the log-odds of its cells, by maximum likelihood.
 
-    Of weighted rows the standard error is that of A⁻¹BA⁻¹ with A = Σw·p(1 - p)xxᵀ and B = Σw²·p(1 - p)xxᵀ.
+    The standard error is from A⁻¹BA⁻¹ with A = Σw·p(1 - p)xxᵀ and B = Σw²·p(1 - p)xxᵀ.
     """
     rows, square = events.rows, events.square
     x = np.where(rows > 0, _log_odds(np.clip(events.mean, CERTAIN, 1 - CERTAIN)), 0.0)
@@ -155,11 +150,9 @@ def logistic_fits(events: Events) -> Fits:
     v = fitted * (1 - fitted)
     s0, s1, s2 = _moments(rows[some] * v, x[some])
     q0, q1, q2 = _moments(square[some] * v, x[some])
-    with np.errstate(divide="ignore", invalid="ignore"):
-        variance = (s1**2 * q0 - 2 * s0 * s1 * q1 + s0**2 * q2) / (s0 * s2 - s1**2) ** 2
-    a[some], b[some], error[some] = at[:, 0], at[:, 1], np.sqrt(variance)
-    for k in some[~np.isfinite(error[some])]:
-        a[k], b[k], error[k], reasons[k] = math.nan, math.nan, math.nan, ONE_PROBABILITY
+    spread = np.maximum(s0 * s2 - s1**2, 1e-300)
+    error[some] = np.sqrt(s1**2 * q0 - 2 * s0 * s1 * q1 + s0**2 * q2) / spread
+    a[some], b[some] = at.T
     return Fits(a, b, error, tuple(reasons))
 
 
@@ -230,4 +223,6 @@ def _exact_band(n: FloatArray, q: FloatArray, level: float) -> FloatArray:
     _, weight = binomial_window(n, q, start, width)
     cumulated = np.cumsum(weight, axis=1) / weight.sum(axis=1, keepdims=True)
     tails = ((1 - level) / 2, (1 + level) / 2)
-    return start.T + np.stack([np.argmax(cumulated >= tail - 1e-12, axis=1) for tail in tails])
+    return np.asarray(
+        start.T + np.stack([np.argmax(cumulated >= tail - 1e-12, axis=1) for tail in tails])
+    )

@@ -70,23 +70,17 @@ class Outcome(NamedTuple):
     """The tests of a sample and their common p-value."""
 
     tests: tuple[Test, ...]
-    p_value: float | None
-    """None if nothing can be tested."""
-    reason: str | None
-    """Why there is no p-value."""
-    resamples: int
-    """R, which may have been raised: p is never below 1/(R + 1)."""
+    p_value: float | None  # None if nothing can be tested
+    reason: str | None  # why there is no p-value
+    resamples: int  # R, which may have been raised: p is never below 1/(R + 1)
 
 
 class ClassRoots(NamedTuple):
     """Signed roots of single classes, (K,) each: NaN where a class has too few outcomes."""
 
-    frequency: FloatArray
-    """Above 0 where a class was observed too often."""
-    slope: FloatArray
-    """Below 0 where its predictions are too extreme."""
-    pooled: float
-    """That of the frequency of all classes which have too few outcomes to be tested alone."""
+    frequency: FloatArray  # above 0 where a class was observed too often
+    slope: FloatArray  # below 0 where its predictions are too extreme
+    pooled: float  # of the frequency of all classes that are too rare to be tested alone
 
 
 def calibration_tests(
@@ -252,8 +246,8 @@ def cauchy_combination(p_values: Sequence[float], weights: Sequence[float] | Non
     2020). Tests that agree give their common p-value, and one small p-value among k about k times
     itself. Values above .9 count as .9, since near 1 they would cancel any evidence.
 
-    >>> round(cauchy_combination([0.01, 0.01]), 4), round(cauchy_combination([0.001, 0.5, 0.5, 0.5]), 4)
-    (0.01, 0.004)
+    >>> [round(cauchy_combination(p), 4) for p in ([0.01, 0.01], [0.001, 0.5, 0.5, 0.5])]
+    [0.01, 0.004]
     """
     share = [1.0] * len(p_values) if weights is None else weights
     if min(p_values) >= _LARGEST_P:
@@ -282,10 +276,8 @@ def holm(p_values: Sequence[float]) -> list[float]:
     """
     p = np.asarray(p_values, dtype=np.float64)
     order = np.argsort(p, kind="stable")
-    corrected = np.empty(len(p))
-    stepped = p[order] * np.arange(len(p), 0, -1)
-    corrected[order] = np.minimum(np.maximum.accumulate(stepped), 1.0)
-    return [float(each) for each in corrected]
+    stepped = np.maximum.accumulate(p[order] * np.arange(len(p), 0, -1))
+    return [float(each) for each in np.minimum(stepped, 1.0)[np.argsort(order)]]
 
 
 def benjamini_hochberg(p_values: Sequence[float]) -> list[float]:
@@ -295,8 +287,6 @@ def benjamini_hochberg(p_values: Sequence[float]) -> list[float]:
     [0.03, 0.04, 0.04]
     """
     p = np.asarray(p_values, dtype=np.float64)
-    order = np.argsort(p, kind="stable")
-    corrected = np.empty(len(p))
-    stepped = p[order] * len(p) / np.arange(1, len(p) + 1)
-    corrected[order] = np.minimum(np.minimum.accumulate(stepped[::-1])[::-1], 1.0)
-    return [float(each) for each in corrected]
+    order = np.argsort(p, kind="stable")[::-1]
+    stepped = np.minimum.accumulate(p[order] * len(p) / np.arange(len(p), 0, -1))
+    return [float(each) for each in np.minimum(stepped, 1.0)[np.argsort(order)]]

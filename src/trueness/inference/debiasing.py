@@ -135,11 +135,12 @@ def most_likely_beta(strata: list[tuple[IntArray, FloatArray, FloatArray]]) -> t
 
 
 def debiased_total(weight: FloatArray, gap: FloatArray, sd: FloatArray) -> FloatArray:
-    """t·T, with T = Σ w|g| over the last axis and t such that gaps t·g with noise give T on average.
+    """t·T, T = Σ w|g| over the last axis and t such that gaps t·g with noise give T on average.
 
-    Solves Σ w·FN(t·g, σ) = T for t in [0, 1] with the mean of a folded normal distribution,
-    FN(μ, σ) = E|N(μ, σ²)| = σ√(2/π)·exp(-μ²/2σ²) + μ·(1 - 2Φ(-μ/σ)) for μ ≥ 0; 0 where noise alone explains T. The left side is
-    convex in t and at least T at t = 1, from where Newton's method therefore never overshoots.
+    Solves Σ w·FN(t·g, σ) = T for t in [0, 1], with the mean of a folded normal distribution
+    FN(μ, σ) = E|N(μ, σ²)| = σ√(2/π)·exp(-μ²/2σ²) + μ·(1 - 2Φ(-μ/σ)), μ ≥ 0; 0 where noise alone
+    explains T. The left side is convex in t and at least T at t = 1, from where Newton's method
+    therefore never overshoots.
     """
     size, noise = np.abs(gap), weight * (sd * _ROOT_2_OVER_PI)
     weighted = weight * size

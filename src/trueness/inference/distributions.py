@@ -12,11 +12,7 @@ import numpy as np
 
 from trueness.exact_sums import FloatArray
 
-_STEPS = 512
-"""Values of erf between 0 and 1 from which others are interpolated."""
-
-_LARGEST = 6.0
-"""From here on erf is 1 in float64."""
+_STEPS, _LARGEST = 512, 6.0  # values of erf from 0 to 1, and from where on it is 1 in float64
 
 _erfc = np.frompyfunc(math.erfc, 1, 1)
 

@@ -180,13 +180,13 @@ class Sample:
         plain = (table.accuracy, table.confidence, table.brier_score, table.log_loss)
         norm = float(table.value("square")) / mass
         totals = Totals(table.n_rows, mass, *plain, table.impossible_rows, norm)
-        design = Design()
-        if float(table.value("label_spread")) > 0:
-            design = Design(soft=soft_effect(ranks, totals))
-        units = None if table.clusters is None else _units(table, classes is not None)
-        # Without identities each row is a cluster, and dealt into a block for comparisons.
-        if units is not None and table.clusters is not None and len(table.clusters.identities):
-            design = design_of(units, totals, row_weight, classes, design.soft)
+        is_soft = float(table.value("label_spread")) > 0
+        design = Design(soft=soft_effect(ranks, totals) if is_soft else 1.0)
+        units = None
+        if table.clusters is not None:
+            units = _units(table, classes is not None)
+            if len(table.clusters.identities):  # else rows are independent, dealt into blocks
+                design = design_of(units, totals, row_weight, classes, design.soft)
         return cls(
             ranks=ranks,
             variation=table.measure,
@@ -254,29 +254,28 @@ class Sample:
         return np.asarray(np.maximum(least, np.minimum(own, it.most)))
 
     def score_effect(self) -> float:
-        """That of Σ(ln p_y + H), with h = Σp(ln p + H)² of the rare classes over the variance."""
+        """That of Σ(ln p_y + H)."""
         sums = None if self.units is None else self.units.score.sum(axis=1)
-        variance = float(self.score_variance.sum())
-        return float(self.effect(sums, variance, self._rare_in_score(variance)))
-
-    def _rare_in_score(self, variance: float) -> float:
-        if not self.design.rare or self.classes is None or self._is_one_event:
-            return float(bool(self.design.rare))
-        assert self.units is not None
-        rare, entropy = list(self.design.rare), self.score.sum() + self.units.loss.sum()
-        p = np.maximum(self.classes.mean[rare], 1e-300)
-        part = self.classes.square[rare] * p * (np.log(p) + entropy / self.totals.mass) ** 2
-        return min(1.0, float(part.sum()) / max(variance, 1e-300))
+        return float(self.effect(sums, self.score_variance.sum(), self._rare_in_score))
 
     def predicted_effect(self, terms: FloatArray) -> FloatArray:
         """Those of the scores of predicted classes, added up by `terms`, (C, T)."""
         assert self.predicted is not None
-        variance = self.predicted.variance
-        rare = np.full(len(variance), self._rare_in_score(float(self.score_variance.sum())))
+        rare, variance = np.full(len(terms), self._rare_in_score), self.predicted.variance
         rare[list(self.design.rare)] = 1.0
         sums = None if self.units is None else self.units.predicted @ terms
-        total = variance @ terms
-        return self.effect(sums, total, (rare * variance) @ terms / total)
+        return self.effect(sums, variance @ terms, (rare * variance) @ terms / (variance @ terms))
+
+    @property
+    def _rare_in_score(self) -> float:
+        """h of the score: Σp(ln p + H)² of the rare classes over the variance, H the mean."""
+        rare = list(self.design.rare)
+        if not rare or self.classes is None or self.units is None or self._is_one_event:
+            return float(bool(rare))
+        p = np.maximum(self.classes.mean[rare], 1e-300)
+        entropy = float(self.score.sum() + self.units.loss.sum()) / self.totals.mass
+        part = (self.classes.square[rare] * p * (np.log(p) + entropy) ** 2).sum()
+        return min(1.0, float(part) / max(float(self.score_variance.sum()), 1e-300))
 
     def rank_effects(self) -> tuple[FloatArray, FloatArray]:
         """The variance of how often the true class is among the top k, Σw²·Q(1 - Q), and its D_k.
@@ -288,21 +287,21 @@ class Sample:
         for stratum in self.strata:
             q = np.clip(np.cumsum(stratum.predicted, axis=1)[:, :-1], 0.0, 1.0)
             variance[: q.shape[1]] += stratum.weight**2 / stratum.rows @ (q * (1 - q))
-        rare, units, soft = np.zeros(len(variance)), self.units, self.design.soft
+        units, rare = self.units, np.zeros(len(variance))
         if units is None or math.isinf(self.design.clusters):
-            return variance, self.effect(None, variance) * soft
+            return variance, self.effect(None, variance) * self.design.soft
         if self.design.rare and self.classes is not None:
             expected = self.row_weight * float(self.classes.predicted[list(self.design.rare)].sum())
             q = np.cumsum(self.ranks.predicted.sum(axis=(0, 1)))[:-1] / self.totals.mass
             rare = expected * np.maximum(q, 1 - q) ** 2 / np.maximum(variance, 1e-300)
-            rare = np.ones(len(q)) if self._is_one_event else np.minimum(rare, 1.0)
+            rare = np.minimum(rare + self._is_one_event, 1.0)
         residual = (units.ranks.observed - units.ranks.predicted).sum(axis=(1, 2))
         sums = np.cumsum(residual, axis=1)[:, :-1]
         among = np.cumsum(units.ranks.observed.sum(axis=(1, 2)), axis=1)
         seen = np.stack([among[:, :-1], among[:, -1:] - among[:, :-1]]) > 1e-9
         few = seen.sum(axis=1).min(axis=0) < FEWEST_CLUSTERS
         effect = np.where(few, self.design.most, self.effect(sums, variance, rare))
-        return variance, effect * soft
+        return variance, effect * self.design.soft
 
     def class_effects(self) -> FloatArray:
         """Those of the number of each event of `classes`, (K,); h is 1 of rare classes, else 0."""
