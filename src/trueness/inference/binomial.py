@@ -20,8 +20,7 @@ from trueness.exact_sums import FloatArray
 from trueness.inference.distributions import normal_quantile
 from trueness.inference.sample import Events
 
-CERTAIN = 2.0**-30
-"""Probabilities nearer to 0 or 1 than this have no finite log-odds worth fitting."""
+CERTAIN = 2.0**-30  # probabilities nearer to 0 or 1 have no log-odds worth fitting
 
 NO_ROWS = "no rows"
 NEVER, ALWAYS = "it was never observed", "it was observed in every row"
@@ -29,11 +28,10 @@ ONE_PROBABILITY = "all its predictions are alike"
 SEPARATED = "one probability divides the rows with it from those without"
 
 _MOST_STEPS, _SMALL_STEP = 300, 1e-12
-_SATURATED = 500.0
-"""Log-odds this large are infinite for every purpose."""
-
-_MANY = 400.0
-"""For larger variances of a count, Cornish and Fisher's expansion is correct to one row."""
+_SATURATED = 500.0  # log-odds this large are infinite for every purpose
+_MANY = (
+    400.0  # from this variance of a count on Cornish and Fisher's expansion is correct to one row
+)
 
 
 class Fits(NamedTuple):
@@ -57,8 +55,7 @@ def frequency_roots(events: Events, effect: FloatArray | float = 1.0) -> FloatAr
     >>> frequency_roots(Events(one, one / 10, one / 5, one)).round(2).tolist()
     [2.84]
     """
-    n, p, y, unit = _uncertain(events)
-    unit = unit * effect
+    n, p, y, unit = _uncertain(events, effect)
     apart = (y - n * p).sum(axis=-1) / unit
     target = np.copysign(np.maximum(np.abs(apart) - 0.5, 0.0), apart)
     roots = _signed_roots(n / unit[:, None], p, np.ones_like(p), target)
@@ -71,24 +68,22 @@ def slope_roots(events: Events, effect: FloatArray | float = 1.0) -> FloatArray:
     As `frequency_roots` with d = ln(p̄/(1 - p̄)) less its mean weighted by n·p̄(1 - p̄), so that it is
     not sensitive to the frequency; NaN where all predictions are alike.
     """
-    n, p, y, unit = _uncertain(events)
-    unit, x, v = unit * effect, _log_odds(p), n * p * (1 - p)
+    n, p, y, unit = _uncertain(events, effect)
+    x, v = _log_odds(p), n * p * (1 - p)
     total = v.sum(axis=-1)
     d = np.where(n > 0, x - ((v * x).sum(axis=-1) / np.maximum(total, 1e-300))[:, None], 0.0)
     roots = _signed_roots(n / unit[:, None], p, d, ((y - n * p) * d).sum(axis=-1) / unit)
     return np.where((v * d**2).sum(axis=-1) > 1e-18 * total, roots, np.nan)
 
 
-def _uncertain(events: Events) -> tuple[FloatArray, FloatArray, FloatArray, FloatArray]:
-    """Rows, p̄ and observed number of the cells, certain ones empty; weight of an effective row."""
+def _uncertain(events: Events, effect: FloatArray | float) -> tuple[FloatArray, ...]:
+    """Rows, p̄ and observed number of the cells, certain ones empty; the weight of n/D = 1."""
     p = events.mean
     counts = (p > CERTAIN) & (p < 1 - CERTAIN)
-    n, y, square = (
-        np.where(counts, each, 0.0) for each in (events.rows, events.observed, events.square)
-    )
+    n, y, square = np.where(counts, [events.rows, events.observed, events.square], 0.0)
     p = np.where(counts, p, 0.5)
     total, own = ((each * p * (1 - p)).sum(axis=-1) for each in (n, square))
-    return n, p, y, np.divide(own, total, out=np.ones(len(n)), where=total > 0)
+    return n, p, y, np.divide(own, total, out=np.ones(len(n)), where=total > 0) * effect
 
 
 def _log_odds(p: FloatArray) -> FloatArray:
@@ -102,22 +97,20 @@ def _logistic(x: FloatArray) -> FloatArray:
 
 def _signed_roots(n: FloatArray, p: FloatArray, d: FloatArray, target: FloatArray) -> FloatArray:
     """w of each event for Σ(y - n·p)·d = target, (K,)."""
-    t = _tilt(n, _log_odds(p), p, d, target)[:, None]
+    t = _tilt(n, p, d, target)[:, None]
     log_mean = np.logaddexp(np.log1p(-p), np.log(p) + t * d) - t * p * d
     ratio = t[:, 0] * target - (n * log_mean).sum(axis=-1)
     return np.asarray(np.sign(t[:, 0]) * np.sqrt(np.maximum(2 * ratio, 0.0)))
 
 
-def _tilt(
-    n: FloatArray, x: FloatArray, p: FloatArray, d: FloatArray, target: FloatArray
-) -> FloatArray:
+def _tilt(n: FloatArray, p: FloatArray, d: FloatArray, target: FloatArray) -> FloatArray:
     """The t with Σ n·d·(1/(1 + e^-(x + t·d)) - p) = target, (K,).
 
     The left side increases in t: Newton's method from 0, by at most fourfold steps within the
     bracket found so far. Where no t reaches the target, log-odds are moved as far as matters.
     """
     size = np.abs(d).max(axis=-1)
-    unit, t = 1 / np.where(size > 0, size, 1.0), np.zeros(len(n))
+    x, unit, t = _log_odds(p), 1 / np.where(size > 0, size, 1.0), np.zeros(len(n))
     low, high = -_SATURATED * unit, _SATURATED * unit
     for _ in range(_MOST_STEPS):
         at = _logistic(x + t[:, None] * d)

@@ -38,19 +38,14 @@ from trueness.inference.noise import (
 )
 from trueness.inference.sample import Events, Sample
 
-FEWEST_OUTCOMES = 5
-"""Effective outcomes that must be expected, with and without, for a test to use them."""
-
-FEWEST_MISSES = 10
-"""Effective misses expected of a predicted class that has a term of its own."""
+FEWEST_OUTCOMES = 5  # effective ones expected, with and without, for a test to use them
+FEWEST_MISSES = 10  # effective ones expected of a predicted class that has a term of its own
 
 CONFIDENCE_WEIGHT = 2.0
 """The test of confidence counts double: it detects a wrong temperature, the commonest error, which
 the other tests see less well. With equal weights up to .19 of power is lost at 200 rows."""
 
-MOST_RESAMPLES = 100_000
-
-_LARGEST_P, _SMALLEST_P = 0.9, 1e-300
+MOST_RESAMPLES, _LARGEST_P, _SMALLEST_P = 100_000, 0.9, 1e-300
 
 
 @dataclass(frozen=True, slots=True)
@@ -102,7 +97,9 @@ def calibration_tests(
         )
         tests = tuple(test for test in made if test is not None)
         if not tests:
-            return Outcome((), None, "no outcome is expected often enough to be tested", draws.size)
+            misses = (1 - sample.totals.confidence) * sample.n_effective
+            reason = f"{misses:.1f} independent misses are expected; at least 5 are needed"
+            return Outcome((), None, reason, draws.size)
         weights = [CONFIDENCE_WEIGHT if test.name == "confidence" else 1.0 for test in tests]
         p = cauchy_combination([test.p_value for test in tests], weights)
         smallest = min(test.p_value for test in tests) * (draws.size + 1)
@@ -124,8 +121,7 @@ def confidence_test(sample: Sample, draws: RankDraws, streams: Streams) -> Test 
     if not usable or total <= 1e-12 * sample.row_weight * sample.totals.mass:
         return None
     cumulated = np.cumsum(sample.score) / math.sqrt(total * sample.score_effect())
-    m = int(np.abs(cumulated).argmax())
-    statistic = float(cumulated[m])
+    statistic = float(cumulated[m := int(np.abs(cumulated).argmax())])
     normal = draw_score_maxima(np.sqrt(variance / total), draws.size, streams)
     scale = np.sqrt(variance / total / np.maximum(draws.score_variance, 1e-300))
     skewed = np.abs(np.cumsum(draws.score * scale, axis=1)).max(axis=1)
@@ -239,22 +235,21 @@ def _enough(sample: Sample, expected: FloatArray) -> NDArray[np.bool_]:
 # Several p-values --------------------------------------------------------------------------------
 
 
-def cauchy_combination(p_values: Sequence[float], weights: Sequence[float] | None = None) -> float:
+def cauchy_combination(p_values: Sequence[float], weights: Sequence[float]) -> float:
     """One p-value for several tests of the same rows, however they depend on one another.
 
     The mean T of cot(πp) has the tail of a Cauchy variable: p = 1/2 - arctan(T)/π (Liu and Xie
     2020). Tests that agree give their common p-value, and one small p-value among k about k times
     itself. Values above .9 count as .9, since near 1 they would cancel any evidence.
 
-    >>> [round(cauchy_combination(p), 4) for p in ([0.01, 0.01], [0.001, 0.5, 0.5, 0.5])]
-    [0.01, 0.004]
+    >>> round(cauchy_combination([0.001, 0.5, 0.5, 0.5], [1, 1, 1, 1]), 4)
+    0.004
     """
-    share = [1.0] * len(p_values) if weights is None else weights
     if min(p_values) >= _LARGEST_P:
         return min(p_values)
     kept = [min(max(p, _SMALLEST_P), _LARGEST_P) for p in p_values]
-    total = sum(w / math.tan(math.pi * p) for p, w in zip(kept, share, strict=True))
-    mean = total / sum(share)
+    total = sum(w / math.tan(math.pi * p) for p, w in zip(kept, weights, strict=True))
+    mean = total / sum(weights)
     # arctan near its limit keeps no digits: 1/2 - arctan(T)/π = arctan(1/T)/π for T > 0.
     return math.atan(1 / mean) / math.pi if mean > 0 else 0.5 - math.atan(mean) / math.pi
 

@@ -27,16 +27,11 @@ from trueness.inference.noise import (
 from trueness.inference.sample import Sample
 
 _ROOT_2_OVER_PI = math.sqrt(2 / math.pi)
-_FAR = 40.0
-"""Standard deviations; larger distances make no difference."""
-
-_WITHOUT_NOISE = 1e9
-"""The size of a gap without noise, in standard deviations."""
-
+_WITHOUT_NOISE = 1e9  # the size of a gap without noise, in standard deviations
 _MOST_BETA, _MOST_STEPS = 2.0**10, 100
 
+# Mean, variance and third central moment of |Z|.
 _HALF_NORMAL = (_ROOT_2_OVER_PI, 1 - 2 / math.pi, _ROOT_2_OVER_PI * (4 / math.pi - 1))
-"""Mean, variance and third central moment of |Z|."""
 
 
 class VariationGaps(NamedTuple):

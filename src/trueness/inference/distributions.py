@@ -90,9 +90,8 @@ def chi_square_tail(x: float, degrees: int) -> float:
     >>> round(chi_square_tail(3.841459, 1), 6), round(chi_square_tail(18.307038, 10), 6)
     (0.05, 0.05)
     """
-    half = x / 2
+    half = max(x / 2, 1e-300)
     tail = math.erfc(math.sqrt(half)) if degrees % 2 else math.exp(-half)
     for d in range(2 - degrees % 2, degrees, 2):
-        if half > 0:
-            tail += math.exp(d / 2 * math.log(half) - half - math.lgamma(d / 2 + 1))
-    return tail if half > 0 else 1.0
+        tail += math.exp(d / 2 * math.log(half) - half - math.lgamma(d / 2 + 1))
+    return tail

@@ -142,10 +142,8 @@ def class_slopes(sample: Sample, level: float) -> tuple[Estimate, ...]:
     fits, limits, found = logistic_fits(sample.classes), (-math.inf, math.inf), []
     reach = sample.quantile(level) * fits.slope_error * np.sqrt(sample.class_effects())
     for value, its, reason in zip(fits.slope.tolist(), reach.tolist(), fits.reasons, strict=True):
-        known = reason is None
-        found.append(
-            _estimate(sample, value, value, its, limits) if known else Estimate(None, reason=reason)
-        )
+        none = Estimate(None, reason=reason)
+        found.append(none if reason else _estimate(sample, value, value, its, limits))
     return tuple(found)
 
 

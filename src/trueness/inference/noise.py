@@ -18,11 +18,8 @@ import numpy as np
 from trueness.exact_sums import FloatArray, IntArray
 from trueness.inference.sample import Sample, Stratum
 
-SLACK = 1e-9
-"""Draws are on a lattice: those that differ from the observed value by rounding are as extreme."""
-
-_BATCH_VALUES = 2**20
-"""Frequencies in memory at a time, eight megabytes."""
+_SLACK = 1e-12  # draws are on a lattice: those that differ by rounding are as extreme
+_BATCH_VALUES = 2**20  # frequencies in memory at a time, eight megabytes
 
 _PURPOSES = ("ranks", "observed ranks", "bias", "score", "top label", "units")
 
@@ -153,5 +150,5 @@ def unit_multipliers(n_units: int, resamples: int, streams: Streams) -> FloatArr
 
 def p_value(draws: FloatArray, observed: float) -> float:
     """(k + 1)/(R + 1), k draws of R being at least as large (Davison and Hinkley 1997)."""
-    slack = SLACK * max(1.0, abs(observed))
+    slack = _SLACK * max(1.0, abs(observed))
     return float((np.count_nonzero(draws >= observed - slack) + 1) / (len(draws) + 1))

@@ -33,11 +33,8 @@ from trueness.refusals import InvalidValueError
 from trueness.table import EventBins, RankBins, Table
 from trueness.variation import Variation
 
-FEWEST_CLUSTERS = 10
-"""Effective clusters for a p-value or an interval; clusters in which no rare class is seen."""
-
-FEWEST_ROWS = 30
-"""Effective rows for an interval."""
+FEWEST_CLUSTERS = 10  # effective ones, for a p-value or an interval
+FEWEST_ROWS = 30  # effective ones, for an interval
 
 
 class Events(NamedTuple):
@@ -116,7 +113,6 @@ class Design(NamedTuple):
     soft: float = 1.0  # 1/f, f single labels are worth a soft one (see `soft_effect`)
     rare: tuple[int, ...] = ()  # the rare classes, as events of `Sample.classes`
     rare_effect: float = 1.0  # D_B
-    few_wrong: bool = False  # whether predictions are wrong in fewer than 10 clusters
 
     @property
     def effect(self) -> float:
@@ -167,16 +163,14 @@ class Sample:
             square = np.stack(list(of_each))
             row_weight = float(square.sum()) / mass
 
-        def events(its: EventBins, name: str) -> Events:
-            own = table.value(name).reshape(its.rows.shape) if spec.weighted else its.rows
+        def events(its: EventBins, square: str) -> Events:
+            own = table.value(square).reshape(its.rows.shape) if spec.weighted else its.rows
             return Events(*its, own)
 
         top = events(table.top_bins(), "top_weight_square") if spec.top_bins else None
         classes = events(table.class_bins(), "class_weight_square") if spec.classes else None
-        predicted = None
-        if spec.n_classes is not None:
-            names = ("rows", "score", "score_variance", "misses")
-            predicted = Predicted(*(table.value(f"predicted_{name}") for name in names))
+        of = (f"predicted_{name}" for name in ("rows", "score", "score_variance", "misses"))
+        predicted = Predicted(*map(table.value, of)) if spec.n_classes is not None else None
         plain = (table.accuracy, table.confidence, table.brier_score, table.log_loss)
         norm = float(table.value("square")) / mass
         totals = Totals(table.n_rows, mass, *plain, table.impossible_rows, norm)
@@ -216,9 +210,9 @@ class Sample:
 
     def without_p_value(self) -> str | None:
         """Why no test would hold: too few clusters; None if they are enough."""
-        if (n := self.design.clusters) >= FEWEST_CLUSTERS:
-            return None
-        return f"{n:.0f} effective clusters; at least {FEWEST_CLUSTERS} are needed"
+        n = self.design.clusters
+        words = f"{n:.0f} effective clusters; at least {FEWEST_CLUSTERS} are needed"
+        return words if n < FEWEST_CLUSTERS else None
 
     def without_interval(self) -> str | None:
         """Why no interval would hold: too few clusters or rows; None if they are enough."""
@@ -248,8 +242,6 @@ class Sample:
         least = it.clustering + np.asarray(rare) * max(it.rare_effect - it.clustering, 0.0)
         if sums is None or math.isinf(it.clusters):
             return least + np.zeros(np.shape(variance))
-        if it.few_wrong:
-            return np.full(sums.shape[1:], it.most)
         own = (sums**2).sum(axis=0) / np.maximum(variance, 1e-300) * (d / (d - 2))
         return np.asarray(np.maximum(least, np.minimum(own, it.most)))
 
@@ -278,10 +270,9 @@ class Sample:
         return min(1.0, float(part) / max(float(self.score_variance.sum()), 1e-300))
 
     def rank_effects(self) -> tuple[FloatArray, FloatArray]:
-        """The variance of how often the true class is among the top k, Σw²·Q(1 - Q), and its D_k.
+        """The variance of how often the true class is in the top k, Σw²·Q(1 - Q); its D_k.
 
-        Both are (C - 1,). With h ≤ E_B·max(Q, 1 - Q)²/v, and D_max if the true class was among the
-        top k, or was not, in fewer than 10 clusters.
+        h ≤ E_B·max(Q, 1 - Q)²/v; D_max if it was, or was not, in the top k in under 10 clusters.
         """
         variance = np.zeros(self.ranks.predicted.shape[-1] - 1)
         for stratum in self.strata:
@@ -322,11 +313,9 @@ def _strata(ranks: RankBins, square: FloatArray) -> tuple[Stratum, ...]:
     found, total = [], ranks.rows.sum(axis=0)
     for s, c in enumerate(ranks.options):
         at = np.flatnonzero(ranks.rows[s] > 0)
-        weight = ranks.rows[s, at]
-        predicted = ranks.predicted[s, at, :c] / ranks.predicted[s, at].sum(axis=1, keepdims=True)
-        observed = ranks.observed[s, at, :c] / weight[:, None]
-        rows, share = weight**2 / square[s, at], weight / total[at]
-        found.append(Stratum(at, weight, rows, share, predicted, observed))
+        weight, q, r = (each[s, at] for each in ranks[:3])
+        q, r = q[:, :c] / q.sum(axis=1, keepdims=True), r[:, :c] / weight[:, None]
+        found.append(Stratum(at, weight, weight**2 / square[s, at], weight / total[at], q, r))
     return tuple(found)
 
 
@@ -388,7 +377,6 @@ def design_of(
         part = sides * float((classes.square[rare] * p * (1 - 2 * p + totals.square)).sum())
         share = part / max(row_weight * totals.mass * (1 - totals.square), 1e-300)
         effect += min(1.0, share) * (rare_effect - effect)
-    wrong = (units.ranks.observed[..., 1:] > 1e-9).any(axis=(1, 2, 3)).sum()
-    few_wrong = bool(wrong < FEWEST_CLUSTERS)
-    effect = most if few_wrong else effect
-    return Design(clusters, effect, most, soft, tuple(rare.tolist()), rare_effect, few_wrong)
+    wrong = (units.ranks.observed[..., 1:] > 1e-9).any(axis=(1, 2, 3))
+    effect = most if wrong.sum() < FEWEST_CLUSTERS else effect
+    return Design(clusters, effect, most, soft, tuple(rare.tolist()), rare_effect)
