@@ -214,6 +214,8 @@ def test_cauchy_combination() -> None:
     p, w = [0.02, 0.3, 0.8], [2.0, 1.0, 1.0]
     t = sum(a / np.tan(np.pi * b) for a, b in zip(w, p, strict=True)) / 4
     assert them.cauchy_combination(p, w) == pytest.approx(stats.cauchy.sf(t))
-    assert them.cauchy_combination([1e-200, 1.0]) == pytest.approx(2e-200)
-    assert them.cauchy_combination([0.03, 1.0]) == them.cauchy_combination([0.03, 0.9])
-    assert them.cauchy_combination([0.95, 1.0]) == 0.95
+    assert them.cauchy_combination([1e-200, 1.0], [1, 1]) == pytest.approx(2e-200)
+    capped = them.cauchy_combination([0.03, 0.9], [1, 1])
+    assert them.cauchy_combination([0.03, 1.0], [1, 1]) == capped
+    assert them.cauchy_combination([0.95, 1.0], [1, 1]) == 0.95
+    assert them.cauchy_combination([0.01, 0.01], [2, 1]) == pytest.approx(0.01)

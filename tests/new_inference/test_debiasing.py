@@ -11,7 +11,6 @@ from new_inference.test_noise import enumerated
 from trueness.inference.debiasing import (
     at_power,
     debiased_total,
-    folded_mean,
     half_normal_reach,
     most_likely_beta,
     variation_gaps,
@@ -19,36 +18,35 @@ from trueness.inference.debiasing import (
 from trueness.inference.noise import Streams, draw_ranks
 
 
-def test_folded_mean_is_an_integral() -> None:
-    for mean, sd in ((0.0, 1.0), (0.3, 0.2), (2.0, 0.5), (1.0, 4.0)):
-        found = folded_mean(np.array([mean]), np.array([sd]))[0]
-        exact, _ = integrate.quad(
-            lambda x, mean=mean, sd=sd: abs(x) * math.exp(-(((x - mean) / sd) ** 2) / 2),
-            mean - 12 * sd,
-            mean + 12 * sd,
-            points=[0.0],
-        )
-        assert found == pytest.approx(exact / (sd * math.sqrt(2 * math.pi)), rel=1e-9)
-    assert folded_mean(np.array([0.7]), np.zeros(1))[0] == pytest.approx(0.7)
+def folded_mean(mean: float, sd: float) -> float:
+    """E|N(μ, σ²)| as an integral."""
+    if sd == 0:
+        return mean
+    ends = mean - 12 * sd, mean + 12 * sd
+    found, _ = integrate.quad(
+        lambda x: abs(x) * math.exp(-(((x - mean) / sd) ** 2) / 2), *ends, points=[0.0, mean]
+    )
+    return found / (sd * math.sqrt(2 * math.pi))
 
 
 def test_debiased_total_solves_its_equation() -> None:
     rng = np.random.default_rng(0)
-    for _ in range(200):
-        k = int(rng.integers(1, 12))
+    for _ in range(30):
+        k = int(rng.integers(1, 5))
         w, g = rng.dirichlet(np.ones(k)), rng.normal(0, 0.1, k)
         sd = np.abs(rng.normal(0, rng.choice([0.0, 0.01, 0.1]), k))
         total = float(w @ np.abs(g))
 
         def excess(t: float, w=w, g=g, sd=sd, total=total) -> float:
-            return float(w @ folded_mean(t * np.abs(g), sd)) - total
+            means = map(folded_mean, t * np.abs(g), sd)
+            return float(w @ list(means)) - total
 
         found = float(debiased_total(w, g, sd))
         if excess(0.0) >= 0:
             assert found == 0
         else:
-            t = optimize.brentq(excess, 0, 1, xtol=1e-14)
-            assert found == pytest.approx(t * total, abs=1e-9)
+            t = optimize.brentq(excess, 0, 1.001, xtol=1e-12)
+            assert found == pytest.approx(t * total, abs=1e-8)
 
 
 def test_beta_maximises_the_likelihood() -> None:

@@ -11,7 +11,6 @@ the design effect of each event (see `sample`).
 
 from __future__ import annotations
 
-import math
 from typing import NamedTuple
 
 import numpy as np
@@ -21,33 +20,27 @@ from trueness.exact_sums import FloatArray
 from trueness.inference.distributions import normal_quantile
 from trueness.inference.sample import Events
 
-CERTAIN = 2.0**-30
-"""Probabilities nearer to 0 or 1 than this have no finite log-odds worth fitting."""
+CERTAIN = 2.0**-30  # probabilities nearer to 0 or 1 have no log-odds worth fitting
 
 NO_ROWS = "no rows"
 NEVER, ALWAYS = "it was never observed", "it was observed in every row"
 ONE_PROBABILITY = "all its predictions are alike"
 SEPARATED = "one probability divides the rows with it from those without"
 
-_MOST_STEPS, _MOST_HALVINGS, _SMALL_STEP = 100, 30, 1e-12
-_SATURATED = 500.0
-"""Log-odds this large are infinite for every purpose."""
-
-_MANY = 400.0
-"""For larger variances of a count, Cornish and Fisher's expansion is correct to one row."""
+_MOST_STEPS, _SMALL_STEP = 300, 1e-12
+_SATURATED = 500.0  # log-odds this large are infinite for every purpose
+_MANY = (
+    400.0  # from this variance of a count on Cornish and Fisher's expansion is correct to one row
+)
 
 
 class Fits(NamedTuple):
     """Logistic regressions y ~ a + b·ln(p/(1 - p)) of K events: (0, 1) if calibrated (Cox 1958)."""
 
-    intercept: FloatArray
-    """a, (K,); NaN where there is a reason."""
-    slope: FloatArray
-    """b, (K,): below 1 if the predictions are too extreme."""
-    slope_error: FloatArray
-    """Standard error of b, (K,), of independent rows."""
-    reasons: tuple[str | None, ...]
-    """Why an event has no fit."""
+    intercept: FloatArray  # a, (K,); all are NaN where there is a reason
+    slope: FloatArray  # b, (K,): below 1 if the predictions are too extreme
+    slope_error: FloatArray  # standard error of b if rows are independent, (K,)
+    reasons: tuple[str | None, ...]  # why an event has no fit
 
 
 def frequency_roots(events: Events, effect: FloatArray | float = 1.0) -> FloatArray:
@@ -62,8 +55,7 @@ def frequency_roots(events: Events, effect: FloatArray | float = 1.0) -> FloatAr
     >>> frequency_roots(Events(one, one / 10, one / 5, one)).round(2).tolist()
     [2.84]
     """
-    n, p, y, unit = _uncertain(events)
-    unit = unit * effect
+    n, p, y, unit = _uncertain(events, effect)
     apart = (y - n * p).sum(axis=-1) / unit
     target = np.copysign(np.maximum(np.abs(apart) - 0.5, 0.0), apart)
     roots = _signed_roots(n / unit[:, None], p, np.ones_like(p), target)
@@ -76,24 +68,22 @@ def slope_roots(events: Events, effect: FloatArray | float = 1.0) -> FloatArray:
     As `frequency_roots` with d = ln(p̄/(1 - p̄)) less its mean weighted by n·p̄(1 - p̄), so that it is
     not sensitive to the frequency; NaN where all predictions are alike.
     """
-    n, p, y, unit = _uncertain(events)
-    unit, x, v = unit * effect, _log_odds(p), n * p * (1 - p)
+    n, p, y, unit = _uncertain(events, effect)
+    x, v = _log_odds(p), n * p * (1 - p)
     total = v.sum(axis=-1)
     d = np.where(n > 0, x - ((v * x).sum(axis=-1) / np.maximum(total, 1e-300))[:, None], 0.0)
     roots = _signed_roots(n / unit[:, None], p, d, ((y - n * p) * d).sum(axis=-1) / unit)
     return np.where((v * d**2).sum(axis=-1) > 1e-18 * total, roots, np.nan)
 
 
-def _uncertain(events: Events) -> tuple[FloatArray, FloatArray, FloatArray, FloatArray]:
-    """Rows, p̄ and observed number of the cells, certain ones empty; weight of an effective row."""
+def _uncertain(events: Events, effect: FloatArray | float) -> tuple[FloatArray, ...]:
+    """Rows, p̄ and observed number of the cells, certain ones empty; the weight of n/D = 1."""
     p = events.mean
     counts = (p > CERTAIN) & (p < 1 - CERTAIN)
-    n, y, square = (
-        np.where(counts, each, 0.0) for each in (events.rows, events.observed, events.square)
-    )
+    n, y, square = np.where(counts, [events.rows, events.observed, events.square], 0.0)
     p = np.where(counts, p, 0.5)
     total, own = ((each * p * (1 - p)).sum(axis=-1) for each in (n, square))
-    return n, p, y, np.divide(own, total, out=np.ones(len(n)), where=total > 0)
+    return n, p, y, np.divide(own, total, out=np.ones(len(n)), where=total > 0) * effect
 
 
 def _log_odds(p: FloatArray) -> FloatArray:
@@ -107,22 +97,20 @@ def _logistic(x: FloatArray) -> FloatArray:
 
 def _signed_roots(n: FloatArray, p: FloatArray, d: FloatArray, target: FloatArray) -> FloatArray:
     """w of each event for Σ(y - n·p)·d = target, (K,)."""
-    t = _tilt(n, _log_odds(p), p, d, target)[:, None]
+    t = _tilt(n, p, d, target)[:, None]
     log_mean = np.logaddexp(np.log1p(-p), np.log(p) + t * d) - t * p * d
     ratio = t[:, 0] * target - (n * log_mean).sum(axis=-1)
     return np.asarray(np.sign(t[:, 0]) * np.sqrt(np.maximum(2 * ratio, 0.0)))
 
 
-def _tilt(
-    n: FloatArray, x: FloatArray, p: FloatArray, d: FloatArray, target: FloatArray
-) -> FloatArray:
+def _tilt(n: FloatArray, p: FloatArray, d: FloatArray, target: FloatArray) -> FloatArray:
     """The t with Σ n·d·(1/(1 + e^-(x + t·d)) - p) = target, (K,).
 
     The left side increases in t: Newton's method from 0, by at most fourfold steps within the
     bracket found so far. Where no t reaches the target, log-odds are moved as far as matters.
     """
     size = np.abs(d).max(axis=-1)
-    unit, t = 1 / np.where(size > 0, size, 1.0), np.zeros(len(n))
+    x, unit, t = _log_odds(p), 1 / np.where(size > 0, size, 1.0), np.zeros(len(n))
     low, high = -_SATURATED * unit, _SATURATED * unit
     for _ in range(_MOST_STEPS):
         at = _logistic(x + t[:, None] * d)
@@ -143,8 +131,7 @@ def _tilt(
 def logistic_fits(events: Events) -> Fits:
     """Intercept and slope of each event on the log-odds of its cells, by maximum likelihood.
 
-    Newton's method from (0, 1); steps that would lower the likelihood are halved. Weighted rows:
-    the standard error is that of A⁻¹BA⁻¹ with A = Σw·p(1 - p)xxᵀ and B = Σw²·p(1 - p)xxᵀ.
+    The standard error is from A⁻¹BA⁻¹ with A = Σw·p(1 - p)xxᵀ and B = Σw²·p(1 - p)xxᵀ.
     """
     rows, square = events.rows, events.square
     x = np.where(rows > 0, _log_odds(np.clip(events.mean, CERTAIN, 1 - CERTAIN)), 0.0)
@@ -156,11 +143,9 @@ def logistic_fits(events: Events) -> Fits:
     v = fitted * (1 - fitted)
     s0, s1, s2 = _moments(rows[some] * v, x[some])
     q0, q1, q2 = _moments(square[some] * v, x[some])
-    with np.errstate(divide="ignore", invalid="ignore"):
-        variance = (s1**2 * q0 - 2 * s0 * s1 * q1 + s0**2 * q2) / (s0 * s2 - s1**2) ** 2
-    a[some], b[some], error[some] = at[:, 0], at[:, 1], np.sqrt(variance)
-    for k in some[~np.isfinite(error[some])]:
-        a[k], b[k], error[k], reasons[k] = math.nan, math.nan, math.nan, ONE_PROBABILITY
+    spread = np.maximum(s0 * s2 - s1**2, 1e-300)
+    error[some] = np.sqrt(s1**2 * q0 - 2 * s0 * s1 * q1 + s0**2 * q2) / spread
+    a[some], b[some] = at.T
     return Fits(a, b, error, tuple(reasons))
 
 
@@ -181,32 +166,23 @@ def _moments(v: FloatArray, x: FloatArray) -> tuple[FloatArray, FloatArray, Floa
 
 
 def _newton(n: FloatArray, x: FloatArray, y: FloatArray) -> FloatArray:
-    """The coefficients (a, b) of greatest likelihood, (K, 2)."""
+    """The coefficients (a, b) of greatest likelihood, (K, 2).
 
-    def gain(at: FloatArray) -> FloatArray:
-        """The log-likelihood Σ[y·η - n·ln(1 + e^η)], η = a + b·x, less its value at (0, 1)."""
-        eta = at[:, :1] + at[:, 1:] * x
-        return np.asarray(
-            (y * (eta - x) - n * (np.logaddexp(0, eta) - np.logaddexp(0, x))).sum(axis=-1)
-        )
-
-    at = np.tile([0.0, 1.0], (len(n), 1))
+    A step that moves no log-odds by more than 1 raises the likelihood: along it the curvature
+    n·p(1 - p) changes by less than the factor e, and 1 - ∫(1 - s)·eˢ ds = 3 - e > 0.
+    """
+    at, reach = np.tile([0.0, 1.0], (len(n), 1)), np.abs(x).max(axis=-1, initial=1.0)
     for _ in range(_MOST_STEPS):
         p = _logistic(at[:, :1] + at[:, 1:] * x)
         s0, s1, s2 = _moments(n * p * (1 - p), x)
-        u0, u1 = (y - n * p).sum(axis=-1), ((y - n * p) * x).sum(axis=-1)
+        u0, u1, _ = _moments(y - n * p, x)
         determinant = s0 * s2 - s1**2
         regular = determinant > 1e-14 * s0 * s2
         scale = np.where(regular, 1 / np.where(regular, determinant, 1.0), 0.0)
-        step = np.stack([(s2 * u0 - s1 * u1) * scale, (s0 * u1 - s1 * u0) * scale], axis=-1)
-        before = gain(at)
-        for _ in range(_MOST_HALVINGS):
-            worse = gain(at + step) < before - 1e-12 * np.maximum(np.abs(before), 1.0)
-            if not worse.any():
-                break
-            step = np.where(worse[:, None], step / 2, step)
-        at = at + step
-        if (np.abs(step) <= _SMALL_STEP * (1 + np.abs(at))).all():
+        step = np.stack([s2 * u0 - s1 * u1, s0 * u1 - s1 * u0], axis=-1) * scale[:, None]
+        moved = np.abs(step[:, 0]) + np.abs(step[:, 1]) * reach
+        at = at + step / np.maximum(moved, 1.0)[:, None]
+        if (moved <= _SMALL_STEP * (1 + np.abs(at).max(axis=-1))).all():
             break
     return at
 
@@ -240,4 +216,6 @@ def _exact_band(n: FloatArray, q: FloatArray, level: float) -> FloatArray:
     _, weight = binomial_window(n, q, start, width)
     cumulated = np.cumsum(weight, axis=1) / weight.sum(axis=1, keepdims=True)
     tails = ((1 - level) / 2, (1 + level) / 2)
-    return start.T + np.stack([np.argmax(cumulated >= tail - 1e-12, axis=1) for tail in tails])
+    return np.asarray(
+        start.T + np.stack([np.argmax(cumulated >= tail - 1e-12, axis=1) for tail in tails])
+    )

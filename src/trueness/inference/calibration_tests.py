@@ -38,19 +38,14 @@ from trueness.inference.noise import (
 )
 from trueness.inference.sample import Events, Sample
 
-FEWEST_OUTCOMES = 5
-"""Effective outcomes that must be expected, with and without, for a test to use them."""
-
-FEWEST_MISSES = 10
-"""Effective misses expected of a predicted class that has a term of its own."""
+FEWEST_OUTCOMES = 5  # effective ones expected, with and without, for a test to use them
+FEWEST_MISSES = 10  # effective ones expected of a predicted class that has a term of its own
 
 CONFIDENCE_WEIGHT = 2.0
 """The test of confidence counts double: it detects a wrong temperature, the commonest error, which
 the other tests see less well. With equal weights up to .19 of power is lost at 200 rows."""
 
-MOST_RESAMPLES = 100_000
-
-_LARGEST_P, _SMALLEST_P = 0.9, 1e-300
+MOST_RESAMPLES, _LARGEST_P, _SMALLEST_P = 100_000, 0.9, 1e-300
 
 
 @dataclass(frozen=True, slots=True)
@@ -70,33 +65,27 @@ class Outcome(NamedTuple):
     """The tests of a sample and their common p-value."""
 
     tests: tuple[Test, ...]
-    p_value: float | None
-    """None if nothing can be tested."""
-    reason: str | None
-    """Why there is no p-value."""
-    resamples: int
-    """R, which may have been raised: p is never below 1/(R + 1)."""
+    p_value: float | None  # None if nothing can be tested
+    reason: str | None  # why there is no p-value
+    resamples: int  # R, which may have been raised: p is never below 1/(R + 1)
 
 
 class ClassRoots(NamedTuple):
     """Signed roots of single classes, (K,) each: NaN where a class has too few outcomes."""
 
-    frequency: FloatArray
-    """Above 0 where a class was observed too often."""
-    slope: FloatArray
-    """Below 0 where its predictions are too extreme."""
-    pooled: float
-    """That of the frequency of all classes which have too few outcomes to be tested alone."""
+    frequency: FloatArray  # above 0 where a class was observed too often
+    slope: FloatArray  # below 0 where its predictions are too extreme
+    pooled: float  # of the frequency of all classes that are too rare to be tested alone
 
 
 def calibration_tests(
     sample: Sample, draws: RankDraws, streams: Streams, *, resolution: float | None = None
 ) -> Outcome:
-    """The tests of a sample. R grows tenfold while no draw is as extreme and p exceeds `resolution`.
+    """The tests; R grows tenfold while no draw is as extreme and p exceeds `resolution`.
 
     `resolution` is the largest p-value that the caller can use: of a gate, or .05/G of G groups.
     """
-    if (reason := sample.without_clusters()) is not None:
+    if (reason := sample.without_p_value()) is not None:
         return Outcome((), None, reason, draws.size)
     while True:
         made = (
@@ -108,7 +97,9 @@ def calibration_tests(
         )
         tests = tuple(test for test in made if test is not None)
         if not tests:
-            return Outcome((), None, "no outcome is expected often enough to be tested", draws.size)
+            misses = (1 - sample.totals.confidence) * sample.n_effective
+            reason = f"{misses:.1f} independent misses are expected; at least 5 are needed"
+            return Outcome((), None, reason, draws.size)
         weights = [CONFIDENCE_WEIGHT if test.name == "confidence" else 1.0 for test in tests]
         p = cauchy_combination([test.p_value for test in tests], weights)
         smallest = min(test.p_value for test in tests) * (draws.size + 1)
@@ -130,14 +121,10 @@ def confidence_test(sample: Sample, draws: RankDraws, streams: Streams) -> Test 
     if not usable or total <= 1e-12 * sample.row_weight * sample.totals.mass:
         return None
     cumulated = np.cumsum(sample.score) / math.sqrt(total * sample.score_effect())
-    m = int(np.abs(cumulated).argmax())
-    statistic = float(cumulated[m])
+    statistic = float(cumulated[m := int(np.abs(cumulated).argmax())])
     normal = draw_score_maxima(np.sqrt(variance / total), draws.size, streams)
-    drawn = np.divide(
-        variance, draws.score_variance, out=np.zeros(len(variance)), where=draws.score_variance > 0
-    )
-    steps = draws.score * np.sqrt(drawn / total)
-    skewed = np.abs(np.cumsum(steps, axis=1)).max(axis=1)
+    scale = np.sqrt(variance / total / np.maximum(draws.score_variance, 1e-300))
+    skewed = np.abs(np.cumsum(draws.score * scale, axis=1)).max(axis=1)
     p = max(p_value(normal, abs(statistic)), p_value(skewed, abs(statistic)))
     return Test("confidence", statistic, p, f"bin {m + 1}")
 
@@ -199,7 +186,7 @@ def class_tests(sample: Sample, roots: ClassRoots | None, resamples: int) -> lis
 
 
 def predicted_class_test(sample: Sample, resamples: int) -> Test | None:
-    """Q = Σ_k S_k²/(D_k·v_k) of the rows that predict class k, χ²; with clusters max_k by Bonferroni.
+    """Q = Σ S_k²/(D_k·v_k) of the rows that predict class k, χ²; with clusters its largest term.
 
     Classes with fewer than 10 expected effective misses are pooled into one term.
     """
@@ -221,9 +208,8 @@ def predicted_class_test(sample: Sample, resamples: int) -> Test | None:
         p = chi_square_tail(float(z @ z), len(z))
     else:
         p = min(1.0, len(z) * float(two_sided(z[[k]])[0]))
-    where = (
-        sample.class_names[int(terms[:, k].argmax())] if terms[:, k].sum() == 1 else "rare classes"
-    )
+    own = np.flatnonzero(terms[:, k])
+    where = sample.class_names[own[0]] if len(own) == 1 else "rare classes"
     return Test("predicted class", float(z[k]), max(p, 1 / (resamples + 1)), where)
 
 
@@ -249,22 +235,21 @@ def _enough(sample: Sample, expected: FloatArray) -> NDArray[np.bool_]:
 # Several p-values --------------------------------------------------------------------------------
 
 
-def cauchy_combination(p_values: Sequence[float], weights: Sequence[float] | None = None) -> float:
+def cauchy_combination(p_values: Sequence[float], weights: Sequence[float]) -> float:
     """One p-value for several tests of the same rows, however they depend on one another.
 
     The mean T of cot(πp) has the tail of a Cauchy variable: p = 1/2 - arctan(T)/π (Liu and Xie
     2020). Tests that agree give their common p-value, and one small p-value among k about k times
     itself. Values above .9 count as .9, since near 1 they would cancel any evidence.
 
-    >>> round(cauchy_combination([0.01, 0.01]), 4), round(cauchy_combination([0.001, 0.5, 0.5, 0.5]), 4)
-    (0.01, 0.004)
+    >>> round(cauchy_combination([0.001, 0.5, 0.5, 0.5], [1, 1, 1, 1]), 4)
+    0.004
     """
-    share = [1.0] * len(p_values) if weights is None else weights
     if min(p_values) >= _LARGEST_P:
         return min(p_values)
     kept = [min(max(p, _SMALLEST_P), _LARGEST_P) for p in p_values]
-    total = sum(w / math.tan(math.pi * p) for p, w in zip(kept, share, strict=True))
-    mean = total / sum(share)
+    total = sum(w / math.tan(math.pi * p) for p, w in zip(kept, weights, strict=True))
+    mean = total / sum(weights)
     # arctan near its limit keeps no digits: 1/2 - arctan(T)/π = arctan(1/T)/π for T > 0.
     return math.atan(1 / mean) / math.pi if mean > 0 else 0.5 - math.atan(mean) / math.pi
 
@@ -286,10 +271,8 @@ def holm(p_values: Sequence[float]) -> list[float]:
     """
     p = np.asarray(p_values, dtype=np.float64)
     order = np.argsort(p, kind="stable")
-    corrected = np.empty(len(p))
-    stepped = p[order] * np.arange(len(p), 0, -1)
-    corrected[order] = np.minimum(np.maximum.accumulate(stepped), 1.0)
-    return [float(each) for each in corrected]
+    stepped = np.maximum.accumulate(p[order] * np.arange(len(p), 0, -1))
+    return [float(each) for each in np.minimum(stepped, 1.0)[np.argsort(order)]]
 
 
 def benjamini_hochberg(p_values: Sequence[float]) -> list[float]:
@@ -299,8 +282,6 @@ def benjamini_hochberg(p_values: Sequence[float]) -> list[float]:
     [0.03, 0.04, 0.04]
     """
     p = np.asarray(p_values, dtype=np.float64)
-    order = np.argsort(p, kind="stable")
-    corrected = np.empty(len(p))
-    stepped = p[order] * len(p) / np.arange(1, len(p) + 1)
-    corrected[order] = np.minimum(np.minimum.accumulate(stepped[::-1])[::-1], 1.0)
-    return [float(each) for each in corrected]
+    order = np.argsort(p, kind="stable")[::-1]
+    stepped = np.minimum.accumulate(p[order] * len(p) / np.arange(len(p), 0, -1))
+    return [float(each) for each in np.minimum(stepped, 1.0)[np.argsort(order)]]

@@ -11,7 +11,6 @@ that would give as much on average (indirect inference, Gourieroux et al. 1993).
 from __future__ import annotations
 
 import math
-from functools import cache
 from typing import NamedTuple
 
 import numpy as np
@@ -28,37 +27,25 @@ from trueness.inference.noise import (
 from trueness.inference.sample import Sample
 
 _ROOT_2_OVER_PI = math.sqrt(2 / math.pi)
-_FAR = 40.0
-"""Standard deviations; larger distances make no difference."""
+_WITHOUT_NOISE = 1e9  # the size of a gap without noise, in standard deviations
+_MOST_BETA, _MOST_STEPS = 2.0**10, 100
 
-_MOST_BETA, _MOST_STEPS = 2.0**10, 60
-_SMALL_ERROR = 1e-10
-
+# Mean, variance and third central moment of |Z|.
 _HALF_NORMAL = (_ROOT_2_OVER_PI, 1 - 2 / math.pi, _ROOT_2_OVER_PI * (4 / math.pi - 1))
-"""Mean, variance and third central moment of |Z|."""
 
 
 class VariationGaps(NamedTuple):
     """The gaps of the filled bins with bias and noise, (F,) each."""
 
-    weight: FloatArray
-    """Share of all rows."""
-    observed: FloatArray
-    """𝒪_m = V(r̄_m)."""
-    predicted: FloatArray
-    """𝒫_m = V(q̄_m)."""
-    null: FloatArray
-    """𝒪_m in draws of a calibrated model, (R, F)."""
-    bias: FloatArray
-    """𝒱(q_β) - E[𝒱(r̄*)] for r̄* from q_β: how far 𝒪_m is too low."""
-    bias_error: float
-    """Standard error of the mean of `bias`, half its change over β ± one standard error."""
-    beta: float
-    """The exponent of the predictions that fits best: 1/β is the temperature to divide logits by."""
-    sd: FloatArray
-    """σ_m of 𝒪_m: under q̄ or under (n·r̄ + q̄)/(n + 1), whichever is larger."""
-    is_noiseless: bool
-    """Whether uncertain predictions have no noise: one row a bin has entropy 0 whatever happens."""
+    weight: FloatArray  # share of all rows
+    observed: FloatArray  # 𝒪_m = V(r̄_m)
+    predicted: FloatArray  # 𝒫_m = V(q̄_m)
+    null: FloatArray  # 𝒪_m in draws of a calibrated model, (R, F)
+    bias: FloatArray  # 𝒱(q_β) - E[𝒱(r̄*)] for r̄* from q_β: how far 𝒪_m is too low
+    bias_error: float  # of the mean of `bias`: half its change over β ± one standard error
+    beta: float  # the exponent that fits best: 1/β is the temperature to divide logits by
+    sd: FloatArray  # σ_m of 𝒪_m: under q̄ or under (n·r̄ + q̄)/(n + 1), whichever is larger
+    is_noiseless: bool  # with one row a bin entropy is 0 whatever happens
 
     @property
     def gap(self) -> FloatArray:
@@ -130,75 +117,42 @@ def most_likely_beta(strata: list[tuple[IntArray, FloatArray, FloatArray]]) -> t
             information += float(n @ ((p * own**2).sum(axis=1) - mean**2))
         return total, information
 
-    low, high = 0.0, 1.0
-    while excess(high)[0] < 0 and high < _MOST_BETA:
-        low, high = high, 2 * high
-    if excess(low)[0] > 0:
-        low, high = -1.0, low
-    while excess(low)[0] > 0 and low > -_MOST_BETA:
-        low, high = 2 * low, low
-    beta = 1.0 if low <= 1.0 <= high else (low + high) / 2  # most models are nearly calibrated
+    low, high, beta = -_MOST_BETA, _MOST_BETA, 1.0  # most models are nearly calibrated
     for _ in range(_MOST_STEPS):
         above, information = excess(beta)
         low, high = (beta, high) if above < 0 else (low, beta)
         newton = beta - above / information if information > 0 else math.inf
         following = newton if low < newton < high else (low + high) / 2
         done, beta = abs(following - beta) <= 1e-14 * max(1.0, abs(beta)), following
-        if done:
+        if done or not above:
             break
-    information = excess(beta)[1]
     return beta, 1 / math.sqrt(information) if information > 1e-9 else 0.0
 
 
-def folded_mean(mean: FloatArray, sd: FloatArray) -> FloatArray:
-    """FN(μ, σ) = E|N(μ, σ²)| = σ√(2/π)·exp(-μ²/2σ²) + μ·(1 - 2Φ(-μ/σ)) for μ ≥ 0."""
-    scaled = np.divide(mean, sd, out=np.full(np.shape(mean), _FAR), where=sd > 0)
-    scaled = np.minimum(scaled, _FAR)
-    return np.asarray(
-        sd * _ROOT_2_OVER_PI * np.exp(-0.5 * scaled**2) + mean * erf(scaled / math.sqrt(2))
-    )
-
-
 def debiased_total(weight: FloatArray, gap: FloatArray, sd: FloatArray) -> FloatArray:
-    """t·T, with T = Σ w|g| over the last axis and t such that gaps t·g with noise give T on average.
+    """t·T, T = Σ w|g| over the last axis and t such that gaps t·g with noise give T on average.
 
-    Solves Σ w·FN(t·g, σ) = T for t in [0, 1] to 1e-10; 0 where noise alone explains T. The left
-    side is convex in t: Halley's method needs two or three steps from the solution for one gap of
-    the same size against the noise of the sum. The error after a step s is less than s³/2t².
+    Solves Σ w·FN(t·g, σ) = T for t in [0, 1], with the mean of a folded normal distribution
+    FN(μ, σ) = E|N(μ, σ²)| = σ√(2/π)·exp(-μ²/2σ²) + μ·(1 - 2Φ(-μ/σ)), μ ≥ 0; 0 where noise alone
+    explains T. The left side is convex in t and at least T at t = 1, from where Newton's method
+    therefore never overshoots.
     """
     size, noise = np.abs(gap), weight * (sd * _ROOT_2_OVER_PI)
     weighted = weight * size
-    total, floor = weighted.sum(axis=-1), noise.sum(axis=-1)
-    above = floor < total
-    ratio = np.divide(
-        total, floor / _ROOT_2_OVER_PI, out=np.full(total.shape, _FAR), where=floor > 0
-    )
-    t = np.where(above, np.interp(ratio, *_folded_means()) / np.where(above, ratio, 1.0), 0.0)
-    scaled = np.divide(size, sd * math.sqrt(2), out=np.full_like(size, 1e9), where=sd > 0)
-    scaled = np.minimum(scaled, 1e9)
-    bend = weighted * scaled * (2 / math.sqrt(math.pi))
+    total = weighted.sum(axis=-1)
+    above = noise.sum(axis=-1) < total
+    none = np.full_like(size, _WITHOUT_NOISE)
+    scaled = np.divide(size, sd * math.sqrt(2), out=none, where=sd > size / _WITHOUT_NOISE)
+    t = above.astype(np.float64)
     for _ in range(_MOST_STEPS):
         x = scaled * t[..., None]
-        density = np.exp(-(x**2))
         slope = (weighted * erf(x)).sum(axis=-1)
-        excess = (noise * density).sum(axis=-1) + t * slope - total
-        can_step = above & (slope > 0)
-        newton = np.divide(excess, slope, out=np.zeros(t.shape), where=can_step)
-        bent = np.divide(
-            (bend * density).sum(axis=-1), slope, out=np.zeros(t.shape), where=can_step
-        )
-        step = newton / (1 - np.clip(newton * bent / 2, -1.0, 0.5))
-        t = np.minimum(np.maximum(t - step, 0.0), 1.0)
-        if (np.abs(step) ** 3 <= 2 * _SMALL_ERROR * t**2).all():
+        excess = (noise * np.exp(-(x**2))).sum(axis=-1) + t * slope - total
+        step = np.divide(excess, slope, out=np.zeros(t.shape), where=above & (slope > 0))
+        t = np.clip(t - step, 0.0, 1.0)
+        if (np.abs(step) <= 1e-10 * t).all():
             break
     return np.asarray(t * total)
-
-
-@cache
-def _folded_means() -> tuple[FloatArray, FloatArray]:
-    """FN(μ, 1), and μ from 0 to where both are the same."""
-    mean = np.append(np.linspace(0.0, 6.0, 200), _FAR)
-    return folded_mean(mean, np.ones_like(mean)), mean
 
 
 def half_normal_reach(scale: FloatArray, level: float) -> FloatArray:

@@ -12,11 +12,7 @@ import numpy as np
 
 from trueness.exact_sums import FloatArray
 
-_STEPS = 512
-"""Values of erf between 0 and 1 from which others are interpolated."""
-
-_LARGEST = 6.0
-"""From here on erf is 1 in float64."""
+_STEPS, _LARGEST = 512, 6.0  # values of erf from 0 to 1, and from where on it is 1 in float64
 
 _erfc = np.frompyfunc(math.erfc, 1, 1)
 
@@ -94,9 +90,8 @@ def chi_square_tail(x: float, degrees: int) -> float:
     >>> round(chi_square_tail(3.841459, 1), 6), round(chi_square_tail(18.307038, 10), 6)
     (0.05, 0.05)
     """
-    half = x / 2
+    half = max(x / 2, 1e-300)
     tail = math.erfc(math.sqrt(half)) if degrees % 2 else math.exp(-half)
     for d in range(2 - degrees % 2, degrees, 2):
-        if half > 0:
-            tail += math.exp(d / 2 * math.log(half) - half - math.lgamma(d / 2 + 1))
-    return tail if half > 0 else 1.0
+        tail += math.exp(d / 2 * math.log(half) - half - math.lgamma(d / 2 + 1))
+    return tail

@@ -28,9 +28,8 @@ class Estimate:
     noise_floor: float | None = None
     """Its mean if the model were calibrated."""
     debiased: float | None = None
-    """An estimate of the value with unlimited data."""
+    """An estimate of the value with unlimited data, of which the interval is, from `low` on."""
     low: float | None = None
-    """Lower end of the interval of the value with unlimited data."""
     high: float | None = None
     reason: str | None = None
     """Why there is no value or no interval."""
@@ -60,52 +59,35 @@ def variation_error(sample: Sample, gaps: VariationGaps, level: float) -> Estima
     """
     w, most = gaps.weight, _largest_gap(sample)
     root = math.sqrt(float(w**2 @ gaps.sd**2))
-    wider = 1 + gaps.bias_error / root if root > 0 else 1.0
-    reach = _wider(sample, level) * float(half_normal_reach(w * gaps.sd * wider, level))
-    return _estimate(
-        sample,
-        value=float(w @ np.abs(gaps.observed - gaps.predicted)),
-        centre=float(w @ np.abs(gaps.gap)),
-        reach=most if gaps.is_noiseless else reach,
-        limits=(0.0, most),
-        noise_floor=float((np.abs(gaps.null - gaps.predicted) @ w).mean()),
-        debiased=float(debiased_total(w, gaps.gap, gaps.sd)),
-    )
+    shared = 1 + gaps.bias_error / root if root > 0 else 1.0
+    reach = _wider(sample, level) * float(half_normal_reach(w * gaps.sd * shared, level))
+    value, centre = (float(w @ np.abs(of)) for of in (gaps.observed - gaps.predicted, gaps.gap))
+    floor = float((np.abs(gaps.null - gaps.predicted) @ w).mean())
+    debiased = float(debiased_total(w, gaps.gap, gaps.sd))
+    reach = most if gaps.is_noiseless else reach
+    return _estimate(sample, value, centre, reach, (0.0, most), floor, debiased)
 
 
 def net_gap(sample: Sample, gaps: VariationGaps, level: float) -> Estimate:
     """Σ w(𝒪 - 𝒫), above 0 if outcomes vary more than predicted: over-confidence."""
-    w, sign, most = gaps.weight, sample.variation.sign, _largest_gap(sample)
-    debiased = sign * float(w @ gaps.gap)
+    w, most = sample.variation.sign * gaps.weight, _largest_gap(sample)
+    value, debiased = (float(w @ of) for of in (gaps.observed - gaps.predicted, gaps.gap))
+    floor = float(w @ (gaps.null.mean(axis=0) - gaps.predicted))
     reach = sample.quantile(level) * (math.sqrt(float(w**2 @ gaps.sd**2)) + gaps.bias_error)
-    return _estimate(
-        sample,
-        value=sign * float(w @ (gaps.observed - gaps.predicted)),
-        centre=debiased,
-        reach=2 * most if gaps.is_noiseless else reach,
-        limits=(-most, most),
-        noise_floor=sign * float(w @ (gaps.null.mean(axis=0) - gaps.predicted)),
-        debiased=debiased,
-    )
+    reach = 2 * most if gaps.is_noiseless else reach
+    return _estimate(sample, value, debiased, reach, (-most, most), floor, debiased)
 
 
 def rank_error(sample: Sample, draws: RankDraws, level: float) -> Estimate:
-    """RCE = Σ w·½‖r̄ - q̄‖₁, with the interval of the triangle inequality: wide, never too short."""
+    """RCE = Σ w·½‖r̄ - q̄‖₁; its interval is that of the triangle inequality, never too short."""
     rows = sample.ranks.rows.sum(axis=0)
     apart = (sample.ranks.observed - sample.ranks.predicted).sum(axis=0)[rows > 0]
-    w, gap = rows[rows > 0] / rows.sum(), apart / rows[rows > 0][:, None]
-    value = float(w @ np.abs(gap).sum(axis=1)) / 2
-    weights = np.broadcast_to(w[:, None] / 2, gap.shape).ravel()
-    sd = draws.sizes[rows > 0] * math.sqrt(math.pi / 2)
-    return _estimate(
-        sample,
-        value=value,
-        centre=value,
-        reach=float(np.quantile(draws.distance, level)),
-        limits=(0.0, 1.0),
-        noise_floor=float(draws.distance.mean()),
-        debiased=float(debiased_total(weights, gap.ravel(), sd.ravel())),
-    )
+    weight = np.full(apart.size, 0.5 / rows.sum())  # of |Σ(r - q)|, rows included
+    value = float(np.abs(apart).sum() * weight[0])
+    sd = (draws.sizes * rows[:, None])[rows > 0] * math.sqrt(math.pi / 2)
+    debiased = float(debiased_total(weight, apart.ravel(), sd.ravel()))
+    reach, floor = float(np.quantile(draws.distance, level)), float(draws.distance.mean())
+    return _estimate(sample, value, value, reach, (0.0, 1.0), floor, debiased)
 
 
 def top_error(sample: Sample, noise: FloatArray, level: float) -> Estimate:
@@ -116,20 +98,13 @@ def top_error(sample: Sample, noise: FloatArray, level: float) -> Estimate:
     rows = n**2 / (square * sample.rank_effects()[1][0])
     r = (rows * y + p) / (rows + 1)
     sd = np.sqrt(np.maximum(p * (1 - p), r * (1 - r)).clip(0.0) / rows)
-    value = float(w @ np.abs(p - y))
-    return _estimate(
-        sample,
-        value=value,
-        centre=value,
-        reach=_wider(sample, level) * float(half_normal_reach(w * sd, level)),
-        limits=(0.0, 1.0),
-        noise_floor=float(noise.mean()),
-        debiased=float(debiased_total(w, p - y, sd)),
-    )
+    value, debiased = float(w @ np.abs(p - y)), float(debiased_total(w, p - y, sd))
+    reach = _wider(sample, level) * float(half_normal_reach(w * sd, level))
+    return _estimate(sample, value, value, reach, (0.0, 1.0), float(noise.mean()), debiased)
 
 
 def confidence_gap(sample: Sample, level: float) -> Estimate:
-    """Mean confidence less accuracy: above 0 over-confident, in a unit that needs no explanation."""
+    """Mean confidence less accuracy: above 0 over-confident."""
     assert sample.top is not None
     return _frequency_gaps(sample, sample.top, sample.rank_effects()[1][:1], level)[0]
 
@@ -162,30 +137,34 @@ def _frequency_gaps(
 
 
 def class_slopes(sample: Sample, level: float) -> tuple[Estimate, ...]:
-    """The slope of each class on its log-odds: 1 if calibrated, below 1 if too extreme (Cox 1958)."""
+    """The slope of each class on its log-odds, 1 if calibrated, below if too extreme (Cox 1958)."""
     assert sample.classes is not None
-    fits = logistic_fits(sample.classes)
+    fits, limits, found = logistic_fits(sample.classes), (-math.inf, math.inf), []
     reach = sample.quantile(level) * fits.slope_error * np.sqrt(sample.class_effects())
-    each = zip(fits.slope.tolist(), reach.tolist(), fits.reasons, strict=True)
-    return tuple(
-        Estimate(None, reason=reason)
-        if reason is not None
-        else _estimate(sample, value, value, its, (-math.inf, math.inf))
-        for value, its, reason in each
-    )
+    for value, its, reason in zip(fits.slope.tolist(), reach.tolist(), fits.reasons, strict=True):
+        none = Estimate(None, reason=reason)
+        found.append(none if reason else _estimate(sample, value, value, its, limits))
+    return tuple(found)
 
 
 def entropic_difference(sample: Sample, level: float) -> Estimate:
     """Mean of -ln p_y - H(p), in nats: above 0 over-confident (Sumler et al. 2025).
 
-    The variance is that of a calibrated model, Σw²·VE; rows whose class had probability 0 are left out.
+    Rows whose class had probability 0 are left out. The variance of a bin is Σw²·VE, or as many
+    times that as -ln q̄ varies more under (n·r̄ + q̄)/(n + 1) than under q̄.
     """
-    variance, mass = sample.score_effect() * float(sample.score_variance.sum()), sample.totals.mass
-    value, reach = (
-        -float(sample.score.sum()) / mass,
-        sample.quantile(level) * math.sqrt(variance) / mass,
-    )
-    return _estimate(sample, value, value, reach, (-math.inf, math.inf))
+    null, seen = np.zeros((2, len(sample.score)))
+    for stratum in sample.strata:
+        n, q = stratum.rows[:, None], stratum.predicted
+        logs = np.log(np.maximum(q, 1e-3 / (n * q.shape[1])))
+        for total, p in ((null, q), (seen, (n * stratum.observed + q) / (n + 1))):
+            varies = (p * logs**2).sum(axis=1) - (p * logs).sum(axis=1) ** 2
+            total[stratum.bins] += stratum.rows * varies.clip(0.0)
+    more = np.divide(seen, null, out=np.ones(len(null)), where=null > 0)
+    variance = sample.score_effect() * float(sample.score_variance @ np.maximum(more, 1.0))
+    value, mass = -float(sample.score.sum()), sample.totals.mass
+    reach = sample.quantile(level) * math.sqrt(variance) / mass
+    return _estimate(sample, value / mass, value / mass, reach, (-math.inf, math.inf))
 
 
 def detectable_gap(sample: Sample) -> float:

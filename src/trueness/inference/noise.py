@@ -18,11 +18,8 @@ import numpy as np
 from trueness.exact_sums import FloatArray, IntArray
 from trueness.inference.sample import Sample, Stratum
 
-SLACK = 1e-9
-"""Draws are on a lattice: those that differ from the observed value by rounding are as extreme."""
-
-_BATCH_VALUES = 2**20
-"""Frequencies in memory at a time, eight megabytes."""
+_SLACK = 1e-12  # draws are on a lattice: those that differ by rounding are as extreme
+_BATCH_VALUES = 2**20  # frequencies in memory at a time, eight megabytes
 
 _PURPOSES = ("ranks", "observed ranks", "bias", "score", "top label", "units")
 
@@ -42,22 +39,15 @@ class Streams:
 
 
 class RankDraws(NamedTuple):
-    """R draws of the observed ranks if the model is calibrated, as the numbers that are compared."""
+    """R draws of the observed ranks if the model is calibrated, as numbers to compare."""
 
-    variation: FloatArray
-    """V(r̄*) of each bin, averaged over numbers of options, (R, M); 0 in empty bins."""
-    score: FloatArray
-    """Σ n(r̄* - q̄)·ln q̄ of each bin, in effective rows, (R, M)."""
-    score_variance: FloatArray
-    """The variance of that, (M,)."""
-    ahead: FloatArray
-    """Σ w(r̄* - q̄) over all ranks up to each but the last, and all bins, (R, C - 1)."""
-    ahead_variance: FloatArray
-    """The variance of that, (C - 1,)."""
-    distance: FloatArray
-    """RCE: Σ w·½‖r̄* - q̄‖₁/Σw, (R,)."""
-    sizes: FloatArray
-    """Mean |r̄*_c - q̄_c| of each rank, (M, C)."""
+    variation: FloatArray  # V(r̄*) of each bin, the mean over numbers of options, (R, M)
+    score: FloatArray  # Σ n(r̄* - q̄)·ln q̄ of each bin, in effective rows, (R, M)
+    score_variance: FloatArray  # of that, (M,)
+    ahead: FloatArray  # Σ w(r̄* - q̄) over bins and the ranks up to each but the last, (R, C - 1)
+    ahead_variance: FloatArray  # of that, (C - 1,)
+    distance: FloatArray  # RCE, Σ w·½‖r̄* - q̄‖₁/Σw, (R,)
+    sizes: FloatArray  # mean |r̄*_c - q̄_c| of each rank, (M, C)
 
     @property
     def size(self) -> int:
@@ -101,11 +91,9 @@ def draw_ranks(sample: Sample, resamples: int, streams: Streams) -> RankDraws:
     )
 
 
-def _cells(
-    sample: Sample, streams: Streams
-) -> list[list[tuple[float, int, FloatArray, FloatArray, np.random.Generator]]]:
+def _cells(sample: Sample, streams: Streams) -> list[list[Any]]:
     """For each bin its numbers of options: weight, rows, q̄, ln q̄ and stream."""
-    found: list[Any] = [[] for _ in range(sample.ranks.rows.shape[-1])]
+    found: list[list[Any]] = [[] for _ in range(sample.ranks.rows.shape[-1])]
     for s, stratum in enumerate(sample.strata):
         count = effective_counts(stratum, sample.design.effect)
         logs = bounded_logs(stratum.predicted, count)
@@ -144,9 +132,8 @@ def draw_top_errors(sample: Sample, effect: float, resamples: int, streams: Stre
     assert sample.top is not None
     n, predicted, _, square = (each[0, sample.top.rows[0] > 0] for each in sample.top)
     p, count = predicted / n, np.maximum(np.rint(n**2 / square / effect), 1.0).astype(np.int64)
-    drawn = (
-        streams.of("top label").binomial(count, np.clip(p, 0.0, 1.0), (resamples, len(n))) / count
-    )
+    p, shape = np.clip(p, 0.0, 1.0), (resamples, len(n))
+    drawn = streams.of("top label").binomial(count, p, shape) / count
     return np.asarray(np.abs(drawn - p) @ (n / n.sum()))
 
 
@@ -162,6 +149,6 @@ def unit_multipliers(n_units: int, resamples: int, streams: Streams) -> FloatArr
 
 
 def p_value(draws: FloatArray, observed: float) -> float:
-    """(k + 1)/(R + 1), where k of R draws are at least the observed value (Davison and Hinkley 1997)."""
-    slack = SLACK * max(1.0, abs(observed))
+    """(k + 1)/(R + 1), k draws of R being at least as large (Davison and Hinkley 1997)."""
+    slack = _SLACK * max(1.0, abs(observed))
     return float((np.count_nonzero(draws >= observed - slack) + 1) / (len(draws) + 1))

@@ -33,11 +33,8 @@ from trueness.refusals import InvalidValueError
 from trueness.table import EventBins, RankBins, Table
 from trueness.variation import Variation
 
-FEWEST_CLUSTERS = 10
-"""Effective clusters for a p-value or an interval; clusters in which no rare class is seen."""
-
-FEWEST_ROWS = 30
-"""Effective rows for an interval."""
+FEWEST_CLUSTERS = 10  # effective ones, for a p-value or an interval
+FEWEST_ROWS = 30  # effective ones, for an interval
 
 
 class Events(NamedTuple):
@@ -66,81 +63,56 @@ class Predicted(NamedTuple):
     """Rows by the class that they predict, (C,) each."""
 
     rows: FloatArray
-    score: FloatArray
-    """Σ(ln p_y + H)."""
-    variance: FloatArray
-    """Its variance if the model is calibrated, Σw²·VE."""
-    misses: FloatArray
-    """Σ(1 - q₁): how often the prediction is expected to be wrong."""
+    score: FloatArray  # Σ(ln p_y + H)
+    variance: FloatArray  # of the score if the model is calibrated, Σw²·VE
+    misses: FloatArray  # Σ(1 - q₁): how often the prediction is expected to be wrong
 
 
 class Units(NamedTuple):
-    """The same sums by cluster, or by block of clusters: (U, …) each."""
+    """The same sums by cluster, or by block of clusters."""
 
-    ranks: RankBins
-    score: FloatArray
-    """(U, M)."""
-    top: EventBins | None
-    classes: FloatArray
-    """Observed less expected number of each event, (U, K)."""
-    seen: NDArray[np.bool_]
-    """Whether each class was observed, (U, C)."""
-    predicted: FloatArray
-    """Σ(ln p_y + H) by predicted class, (U, C)."""
-    loss: FloatArray
-    """-Σ ln p_y, (U,)."""
+    ranks: RankBins  # (U, S, M, …)
+    score: FloatArray  # Σ(ln p_y + H) by bin, (U, M)
+    top: EventBins | None  # (U, 1, G)
+    classes: FloatArray  # observed less expected number of each event, (U, K)
+    seen: NDArray[np.bool_]  # whether each class was observed, (U, C)
+    predicted: FloatArray  # Σ(ln p_y + H) by predicted class, (U, C)
+    loss: FloatArray  # -Σ ln p_y, (U,)
 
 
 class Totals(NamedTuple):
     """Plain numbers of all rows."""
 
     n_rows: int
-    mass: float
-    """The number of rows, or the sum of their weights."""
+    mass: float  # the number of rows, or the sum of their weights
     accuracy: float
     confidence: float
     brier: float
     log_loss: float
-    impossible: int
-    """Rows whose true class had probability 0, which make the log-loss infinite."""
-    square: float
-    """Mean of ‖p‖²."""
+    impossible: int  # rows whose true class had probability 0: the log-loss is infinite
+    square: float  # mean of ‖p‖²
 
 
 class Stratum(NamedTuple):
-    """The bins of rows with one number of options, F of which have such rows."""
+    """The F bins that have rows with one number of options."""
 
-    bins: IntArray
-    """Which of the M bins, (F,)."""
-    weight: FloatArray
-    """Rows, or their weight, (F,)."""
-    rows: FloatArray
-    """Effective rows (Σw)²/Σw², as if these were independent, (F,)."""
-    share: FloatArray
-    """Share of the bin's weight, (F,)."""
-    predicted: FloatArray
-    """q̄, (F, C)."""
-    observed: FloatArray
-    """r̄, (F, C)."""
+    bins: IntArray  # which of the M bins, (F,)
+    weight: FloatArray  # number of rows, or the sum of their weights, (F,)
+    rows: FloatArray  # effective rows (Σw)²/Σw², as if these were independent, (F,)
+    share: FloatArray  # of the bin's weight, (F,)
+    predicted: FloatArray  # q̄, (F, C)
+    observed: FloatArray  # r̄, (F, C)
 
 
 class Design(NamedTuple):
     """How much less independent rows are than their number says."""
 
-    clusters: float = math.inf
-    """K, the effective number of clusters; infinite if rows are independent."""
-    clustering: float = 1.0
-    """D of clusters."""
-    most: float = 1.0
-    """D_max."""
-    soft: float = 1.0
-    """1/f, f the number of single labels that a soft one is worth (see `soft_effect`)."""
-    rare: tuple[int, ...] = ()
-    """The rare classes."""
-    rare_effect: float = 1.0
-    """D_B."""
-    few_wrong: bool = False
-    """Whether the predicted class is wrong in rows of fewer than 10 clusters."""
+    clusters: float = math.inf  # K, the effective number; infinite if rows are independent
+    clustering: float = 1.0  # D of clusters
+    most: float = 1.0  # D_max
+    soft: float = 1.0  # 1/f, f single labels are worth a soft one (see `soft_effect`)
+    rare: tuple[int, ...] = ()  # the rare classes, as events of `Sample.classes`
+    rare_effect: float = 1.0  # D_B
 
     @property
     def effect(self) -> float:
@@ -185,39 +157,30 @@ class Sample:
         if not table.n_rows:
             raise InvalidValueError("no-rows", "a table without rows cannot be assessed")
         spec, ranks, mass = table.spec, table.rank_bins(), float(table.mass().sum())
-        kept, row_weight, square = {name for name, _ in spec.fields()}, 1.0, ranks.rows
+        row_weight, square = 1.0, ranks.rows
         if spec.weighted:
-            square = np.stack(
-                [table.select(options=c).value("weight_square") for c in ranks.options]
-            )
+            of_each = (table.select(options=c).value("weight_square") for c in ranks.options)
+            square = np.stack(list(of_each))
             row_weight = float(square.sum()) / mass
 
-        def events(its: EventBins, name: str) -> Events:
-            own = table.value(name).reshape(its.rows.shape) if spec.weighted else its.rows
+        def events(its: EventBins, square: str) -> Events:
+            own = table.value(square).reshape(its.rows.shape) if spec.weighted else its.rows
             return Events(*its, own)
 
         top = events(table.top_bins(), "top_weight_square") if spec.top_bins else None
         classes = events(table.class_bins(), "class_weight_square") if spec.classes else None
-        by_label = ("rows", "score", "score_variance", "misses")
-        predicted = None
-        if "predicted_rows" in kept:
-            predicted = Predicted(*(table.value(f"predicted_{each}") for each in by_label))
-        totals = Totals(
-            n_rows=table.n_rows,
-            mass=mass,
-            accuracy=table.accuracy,
-            confidence=table.confidence,
-            brier=table.brier_score,
-            log_loss=table.log_loss,
-            impossible=table.impossible_rows,
-            square=float(table.value("square")) / mass,
-        )
-        is_soft = "label_spread" in kept and float(table.value("label_spread")) > 0
+        of = (f"predicted_{name}" for name in ("rows", "score", "score_variance", "misses"))
+        predicted = Predicted(*map(table.value, of)) if spec.n_classes is not None else None
+        plain = (table.accuracy, table.confidence, table.brier_score, table.log_loss)
+        norm = float(table.value("square")) / mass
+        totals = Totals(table.n_rows, mass, *plain, table.impossible_rows, norm)
+        is_soft = float(table.value("label_spread")) > 0
         design = Design(soft=soft_effect(ranks, totals) if is_soft else 1.0)
-        units = None if table.clusters is None else _units(table, classes is not None)
-        # Without identities each row is a cluster, and dealt into a block for comparisons.
-        if units is not None and table.clusters is not None and len(table.clusters.identities):
-            design = design_of(units, totals, row_weight, classes, design.soft)
+        units = None
+        if table.clusters is not None:
+            units = _units(table, classes is not None)
+            if len(table.clusters.identities):  # else rows are independent, dealt into blocks
+                design = design_of(units, totals, row_weight, classes, design.soft)
         return cls(
             ranks=ranks,
             variation=table.measure,
@@ -245,19 +208,18 @@ class Sample:
         """Whether rows are independent, unweighted, and have single labels."""
         return math.isinf(self.design.clusters) and self.row_weight == self.design.soft == 1.0
 
-    def without_clusters(self) -> str | None:
-        """Why nothing can be said of noise: too few clusters; None if they are enough."""
-        few = self.design.clusters < FEWEST_CLUSTERS
-        found = (
-            f"{self.design.clusters:.0f} effective clusters; at least {FEWEST_CLUSTERS} are needed"
-        )
-        return found if few else None
+    def without_p_value(self) -> str | None:
+        """Why no test would hold: too few clusters; None if they are enough."""
+        n = self.design.clusters
+        words = f"{n:.0f} effective clusters; at least {FEWEST_CLUSTERS} are needed"
+        return words if n < FEWEST_CLUSTERS else None
 
     def without_interval(self) -> str | None:
-        """Why no interval would hold; None if it does."""
-        if self.n_effective < FEWEST_ROWS and self.without_clusters() is None:
-            return f"{self.n_effective:.0f} effective rows; at least {FEWEST_ROWS} are needed"
-        return self.without_clusters()
+        """Why no interval would hold: too few clusters or rows; None if they are enough."""
+        reason = self.without_p_value()
+        if reason is None and self.n_effective < FEWEST_ROWS:
+            reason = f"{self.n_effective:.0f} effective rows; at least {FEWEST_ROWS} are needed"
+        return reason
 
     def quantile(self, level: float) -> float:
         """Standard errors to each side of an interval: normal, with clusters Student's."""
@@ -280,66 +242,64 @@ class Sample:
         least = it.clustering + np.asarray(rare) * max(it.rare_effect - it.clustering, 0.0)
         if sums is None or math.isinf(it.clusters):
             return least + np.zeros(np.shape(variance))
-        if it.few_wrong:
-            return np.full(sums.shape[1:], it.most)
         own = (sums**2).sum(axis=0) / np.maximum(variance, 1e-300) * (d / (d - 2))
         return np.asarray(np.maximum(least, np.minimum(own, it.most)))
 
     def score_effect(self) -> float:
-        """That of Σ(ln p_y + H), with h = Σp(ln p + H)² of the rare classes over the variance."""
+        """That of Σ(ln p_y + H)."""
         sums = None if self.units is None else self.units.score.sum(axis=1)
-        variance = float(self.score_variance.sum())
-        return float(self.effect(sums, variance, self._rare_in_score(variance)))
-
-    def _rare_in_score(self, variance: float) -> float:
-        if not self.design.rare or self.classes is None or self._is_one_event:
-            return float(bool(self.design.rare))
-        assert self.units is not None
-        rare, entropy = list(self.design.rare), self.score.sum() + self.units.loss.sum()
-        p = np.maximum(self.classes.mean[rare], 1e-300)
-        part = self.classes.square[rare] * p * (np.log(p) + entropy / self.totals.mass) ** 2
-        return min(1.0, float(part.sum()) / max(variance, 1e-300))
+        return float(self.effect(sums, self.score_variance.sum(), self._rare_in_score))
 
     def predicted_effect(self, terms: FloatArray) -> FloatArray:
         """Those of the scores of predicted classes, added up by `terms`, (C, T)."""
         assert self.predicted is not None
-        variance = self.predicted.variance
-        rare = np.full(len(variance), self._rare_in_score(float(self.score_variance.sum())))
+        rare, variance = np.full(len(terms), self._rare_in_score), self.predicted.variance
         rare[list(self.design.rare)] = 1.0
         sums = None if self.units is None else self.units.predicted @ terms
-        total = variance @ terms
-        return self.effect(sums, total, (rare * variance) @ terms / total)
+        return self.effect(sums, variance @ terms, (rare * variance) @ terms / (variance @ terms))
+
+    @property
+    def _rare_in_score(self) -> float:
+        """h of the score: Σp(ln p + H)² of the rare classes over the variance, H the mean."""
+        rare = list(self.design.rare)
+        if not rare or self.classes is None or self.units is None or self._is_one_event:
+            return float(bool(rare))
+        p = np.maximum(self.classes.mean[rare], 1e-300)
+        entropy = float(self.score.sum() + self.units.loss.sum()) / self.totals.mass
+        part = (self.classes.square[rare] * p * (np.log(p) + entropy) ** 2).sum()
+        return min(1.0, float(part) / max(float(self.score_variance.sum()), 1e-300))
 
     def rank_effects(self) -> tuple[FloatArray, FloatArray]:
-        """The variance of how often the true class is among the top k, Σw²·Q(1 - Q), and its D_k.
+        """The variance of how often the true class is in the top k, Σw²·Q(1 - Q); its D_k.
 
-        Both are (C - 1,). With h ≤ E_B·max(Q, 1 - Q)²/v, and D_max if the true class was among the
-        top k, or was not, in fewer than 10 clusters.
+        h ≤ E_B·max(Q, 1 - Q)²/v; D_max if it was, or was not, in the top k in under 10 clusters.
         """
         variance = np.zeros(self.ranks.predicted.shape[-1] - 1)
         for stratum in self.strata:
             q = np.clip(np.cumsum(stratum.predicted, axis=1)[:, :-1], 0.0, 1.0)
             variance[: q.shape[1]] += stratum.weight**2 / stratum.rows @ (q * (1 - q))
-        rare, units, soft = np.zeros(len(variance)), self.units, self.design.soft
+        units, rare = self.units, np.zeros(len(variance))
         if units is None or math.isinf(self.design.clusters):
-            return variance, self.effect(None, variance) * soft
+            return variance, self.effect(None, variance) * self.design.soft
         if self.design.rare and self.classes is not None:
-            expected = self.row_weight * float(self.classes.predicted[self._rare_events].sum())
+            expected = self.row_weight * float(self.classes.predicted[list(self.design.rare)].sum())
             q = np.cumsum(self.ranks.predicted.sum(axis=(0, 1)))[:-1] / self.totals.mass
             rare = expected * np.maximum(q, 1 - q) ** 2 / np.maximum(variance, 1e-300)
-            rare = np.ones(len(q)) if self._is_one_event else np.minimum(rare, 1.0)
+            rare = np.minimum(rare + self._is_one_event, 1.0)
         residual = (units.ranks.observed - units.ranks.predicted).sum(axis=(1, 2))
         sums = np.cumsum(residual, axis=1)[:, :-1]
         among = np.cumsum(units.ranks.observed.sum(axis=(1, 2)), axis=1)
         seen = np.stack([among[:, :-1], among[:, -1:] - among[:, :-1]]) > 1e-9
         few = seen.sum(axis=1).min(axis=0) < FEWEST_CLUSTERS
         effect = np.where(few, self.design.most, self.effect(sums, variance, rare))
-        return variance, effect * soft
+        return variance, effect * self.design.soft
 
     def class_effects(self) -> FloatArray:
         """Those of the number of each event of `classes`, (K,); h is 1 of rare classes, else 0."""
         assert self.classes is not None
-        share = np.isin(np.arange(len(self.classes.rows)), self._rare_events).astype(np.float64)
+        share = np.isin(np.arange(len(self.classes.rows)), list(self.design.rare)).astype(
+            np.float64
+        )
         sums = None if self.units is None else self.units.classes
         return self.effect(sums, self.classes.variance, share) * self.design.soft
 
@@ -348,20 +308,14 @@ class Sample:
         """Whether there are two classes, which are one event: both are rare, or none is."""
         return self.ranks.options == (2,)
 
-    @property
-    def _rare_events(self) -> list[int]:
-        return [0][: len(self.design.rare)] if self._is_one_event else list(self.design.rare)
-
 
 def _strata(ranks: RankBins, square: FloatArray) -> tuple[Stratum, ...]:
     found, total = [], ranks.rows.sum(axis=0)
     for s, c in enumerate(ranks.options):
         at = np.flatnonzero(ranks.rows[s] > 0)
-        weight = ranks.rows[s, at]
-        predicted = ranks.predicted[s, at, :c] / ranks.predicted[s, at].sum(axis=1, keepdims=True)
-        observed = ranks.observed[s, at, :c] / weight[:, None]
-        rows, share = weight**2 / square[s, at], weight / total[at]
-        found.append(Stratum(at, weight, rows, share, predicted, observed))
+        weight, q, r = (each[s, at] for each in ranks[:3])
+        q, r = q[:, :c] / q.sum(axis=1, keepdims=True), r[:, :c] / weight[:, None]
+        found.append(Stratum(at, weight, weight**2 / square[s, at], weight / total[at], q, r))
     return tuple(found)
 
 
@@ -399,34 +353,30 @@ def design_of(
 ) -> Design:
     """The design of rows in clusters, by the rules at the top of this module."""
     n = units.ranks.rows.sum(axis=(1, 2))
-    residual = (units.ranks.observed - units.ranks.predicted).sum(axis=(1, 2))
     clusters = float(n.sum() ** 2 / (n**2).sum())
     most = max(float((n**2).sum()) / (totals.mass * row_weight), 1.0)
     d = max(clusters - 1, 3.0)
+    residual = (units.ranks.observed - units.ranks.predicted).sum(axis=(1, 2))
     mean = residual.sum(axis=0) / totals.mass
     apart = float(((residual - n[:, None] * mean) ** 2).sum()) * clusters / max(clusters - 1, 1e-9)
     # Of weighted rows Σw²‖e‖² is not summed: as if weights and residuals were unrelated.
     within = row_weight * totals.mass * max(totals.brier - float(mean @ mean), 1e-9)
     effect = min(max(apart / within, 1.0), most)
     effect = min(effect * d / (d - 2), most) if effect > 1 else 1.0
-    seen, rare_effect = units.seen.sum(axis=0), 1.0
+    seen, rare_effect = units.seen.sum(axis=0), most
     rare = np.flatnonzero(seen < FEWEST_CLUSTERS)
     if len(rare) and classes is not None:
-        pairs, event = int(seen[rare].sum()), rare
+        pairs, sides = int(seen[rare].sum()), 1
         if len(seen) == 2:
-            rare, pairs, event = np.arange(2), int(seen.min()), np.zeros(1, np.int64)
-        p, square = classes.mean[event], classes.square[event]
-        rare_effect = most
+            rare, pairs, sides = np.zeros(1, np.int64), int(seen.min()), 2
         if pairs >= FEWEST_CLUSTERS:
-            own = float((units.classes[:, event] ** 2).sum()) / max(
-                float(classes.variance[event].sum()), 1e-300
-            )
-            rare_effect = min(max(own * d / (d - 2), effect), most)
+            own = (units.classes[:, rare] ** 2).sum() / max(classes.variance[rare].sum(), 1e-300)
+            rare_effect = min(max(float(own) * d / (d - 2), effect), most)
         # h of all ranks, whose variance is Σ(1 - ‖p‖²): Σp(1 - 2p + ‖p‖²) of the rare classes.
-        part = float((square * p * (1 - 2 * p + totals.square)).sum()) * len(rare) / len(event)
-        whole = row_weight * totals.mass * (1 - totals.square)
-        effect += min(1.0, part / max(whole, 1e-300)) * (rare_effect - effect)
+        p = classes.mean[rare]
+        part = sides * float((classes.square[rare] * p * (1 - 2 * p + totals.square)).sum())
+        share = part / max(row_weight * totals.mass * (1 - totals.square), 1e-300)
+        effect += min(1.0, share) * (rare_effect - effect)
     wrong = (units.ranks.observed[..., 1:] > 1e-9).any(axis=(1, 2, 3))
-    few_wrong = int(wrong.sum()) < FEWEST_CLUSTERS
-    effect = most if few_wrong else effect
-    return Design(clusters, effect, most, soft, tuple(rare.tolist()), rare_effect, few_wrong)
+    effect = most if wrong.sum() < FEWEST_CLUSTERS else effect
+    return Design(clusters, effect, most, soft, tuple(rare.tolist()), rare_effect)
