@@ -40,7 +40,8 @@ def sums_of(table: Any) -> dict[str, Any]:
     """Its sums in units of 2^-52 (logarithms 2^-40), or floats if it has weights; edges; scores."""
     found: dict[str, Any] = {"weight": table.count.tolist(), "edges": table.edges.tolist()}
     for name in _ONE.split():
-        if (kept := getattr(table.sums, name)) is not None:
+        kept = getattr(table.sums, "possible_variance" if name == "log_score_variance" else name)
+        if kept is not None:
             found[name] = _exact(kept).tolist()
     scores = ("accuracy", "brier_score", "log_loss") if table.n_rows else ()
     return found | {"ranks": found["rank"]} | {name: getattr(table, name) for name in scores}

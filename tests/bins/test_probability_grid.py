@@ -15,7 +15,7 @@ GRIDS = {"class": (class_grid(), oracle.CLASS_EDGES), "event": (event_grid(), or
 EPS = {name: float(np.finfo(name).eps) for name in ("float16", "float32", "float64")}
 
 
-@pytest.mark.parametrize(("name", "n_edges"), [("class", 73), ("event", 5027)])
+@pytest.mark.parametrize(("name", "n_edges"), [("class", 81), ("event", 5027)])
 def test_edges_are_the_nearest_floats_of_the_fractions(name: str, n_edges: int) -> None:
     grid, edges = GRIDS[name]
     assert len(edges) == n_edges

@@ -1,4 +1,4 @@
-"""Metrics of rows and of tables are the same numbers; gaps are the paper's, over any axes in front."""
+"""Metrics of rows and of tables are the same numbers; gaps broadcast over any axes in front."""
 
 import inspect
 import math

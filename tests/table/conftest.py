@@ -1,4 +1,4 @@
-"""Rows of all kinds as tables: ordinary, in groups, in clusters, with options, weights, soft labels."""
+"""Rows of all kinds as tables: in groups, in clusters, with options, weights or soft labels."""
 
 from typing import Any
 

@@ -47,7 +47,7 @@ class TestAdding:
     def test_the_parts_of_rows_add_to_the_whole(
         self, kind: str, seed: int, cuts: list[int]
     ) -> None:
-        """The same rows, cut anywhere; of single rows as clusters the blocks follow the position."""
+        """The same rows, cut anywhere; single rows are in blocks by their position."""
         if kind == "rows":
             kind = "plain"
         n, whole = 40, rows_of(kind, seed, 40)

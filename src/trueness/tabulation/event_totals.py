@@ -34,6 +34,7 @@ from trueness.tabulation.soft_labels import share_spread, shares_by_rank, whole_
 
 _HALF = PROBABILITY_BITS // 2
 
+
 class EventBlock(NamedTuple):
     """Of each event and row of a block, (K, n) each."""
 

@@ -65,7 +65,7 @@ INLINE words cells_on_class_grid(doubles p, doubles parts, lanes *unsure) {
     words of_powers = select_words(is_high, same_words(TO_PASS), same_words(PASSED));
     words of_far = select_words(is_high, same_words(FAR_TO_PASS), same_words(FAR_PASSED));
     return in_middle + passed_bytes(of_powers, to_nearer_end(p, is_high, 0x1p-18, 0x1p-6, LEAST_EXPONENT))
-        + passed_bytes(of_far, to_nearer_end(p, is_high, 0x1p-31, 0x1p-18, LEAST_FAR_EXPONENT));
+        + passed_bytes(of_far, to_nearer_end(p, is_high, 0x1p-31, 0x1p-19, LEAST_FAR_EXPONENT));
 }
 
 /* On the event grid: edges at k/3600 from k = 57 to 3543, and 769 at 2^-e (1 + i/32) up to 1/64, and their mirror images. */
