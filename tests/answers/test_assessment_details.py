@@ -58,6 +58,7 @@ def test_listings() -> None:
         "VCE",
         "ECE",
         "RCE",
+        "net gap",
         "log-score minus entropy",
     ]
     assert metrics["VCE"][1] == answered("one group").vce.debiased
@@ -94,7 +95,7 @@ def test_frames_and_text() -> None:
     assert list(result.to_frame("bins").columns)[:4] == ["bin", "from", "to", "rows"]
     assert result.to_markdown().splitlines()[0].startswith("| metric | estimate")
     assert r"\toprule" in result.to_latex("tests")
-    assert len(result.to_frame()) == 5
+    assert len(result.to_frame()) == 6
 
 
 def test_the_infinite_log_loss_is_a_word() -> None:

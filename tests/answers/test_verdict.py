@@ -82,6 +82,13 @@ def test_too_few_says_how_many_are_needed() -> None:
     assert result.vce.low is None
 
 
+def test_a_clear_error_of_few_rows_has_no_size() -> None:
+    result = assess(np.zeros(12, int), np.tile([0.02, 0.98], (12, 1)))
+    assert result.p_value is not None
+    assert result.p_value <= 0.05
+    assert "too few rows to say how wrong" in result.answer.certainty
+
+
 def test_what_would_be_seen() -> None:
     certainty = answered("calibrated").answer.certainty
     assert re.search(r"[\d.]+ points .* in 4 of 5 such samples", certainty)

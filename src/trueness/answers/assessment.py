@@ -34,6 +34,7 @@ from trueness.inference.estimates import (
     Estimate,
     confidence_gap,
     entropic_difference,
+    net_gap,
     rank_error,
     top_error,
     variation_error,
@@ -91,6 +92,8 @@ class Assessment(Result):
     """Ranked calibration error: depends on which rank the true class has."""
     gap: Estimate
     """Mean confidence less accuracy: above 0 over-confident, below 0 under-confident."""
+    net: Estimate
+    """VCE with signs: above 0 outcomes vary more than predicted, below 0 less."""
     score_gap: Estimate
     """Mean of -ln p of the true class less the entropy, in nats (Sumler et al. 2025)."""
     accuracy: float
@@ -269,7 +272,7 @@ def assess_table(table: Table, settings: Settings, notes: tuple[Caution, ...] = 
     groups, corrected = _groups(table, settings)
     wrong: list[str] = []
     if corrected and it.p_value is not None:
-        p = cauchy_combination([it.p_value, min(corrected.values())])
+        p = cauchy_combination([it.p_value, min(corrected.values())], [1.0, 1.0])
         limit = settings.largest_p if p <= settings.largest_p else 0.0
         wrong = sorted((k for k in corrected if corrected[k] <= limit), key=corrected.__getitem__)
         answers = {name: (groups[name].verdict, groups[name].answer) for name in wrong}
@@ -299,6 +302,7 @@ def _evidence(
         "ece": top_error(sample, noise, level),
         "rce": rank_error(sample, draws, level),
         "gap": confidence_gap(sample, level),
+        "net": net_gap(sample, gaps, level),
         "score_gap": entropic_difference(sample, level),
     }
     temperature = 1 / gaps.beta if gaps.beta > 0 else None
@@ -319,6 +323,7 @@ def _result(it: Evidence, table: Table) -> Assessment:
         ece=found["ece"],
         rce=found["rce"],
         gap=found["gap"],
+        net=found["net"],
         score_gap=found["score_gap"],
         accuracy=totals.accuracy,
         confidence=totals.confidence,

@@ -25,6 +25,7 @@ MEANINGS = {
     "VCE": "distance between predicted and observed variation, averaged over the bins",
     "ECE": "distance between confidence and accuracy, averaged over bins of confidence",
     "RCE": "share of the probability that lies at the wrong rank",
+    "net gap": "VCE with signs; above 0 outcomes vary more than predicted",
     "confidence minus accuracy": "above 0 over-confident, below 0 under-confident",
     "log-score minus entropy": "mean of -ln p of the true class less entropy; 0 if calibrated",
 }
@@ -93,6 +94,7 @@ _ESTIMATES = {
     "vce": "VCE",
     "ece": "ECE",
     "rce": "RCE",
+    "net": "net gap",
     "score_gap": "log-score minus entropy",
 }
 """The estimates of an assessment by attribute, with the names that people see."""

@@ -109,7 +109,7 @@ def class_results(sample: Sample, settings: Settings) -> ClassResults | None:
     gaps, slopes = class_gaps(sample, settings.level), class_slopes(sample, settings.level)
     z = np.abs(np.nan_to_num(np.stack([roots.frequency, roots.slope])))
     corrected = holm(np.minimum(2 * two_sided(z.max(axis=0)), 1.0).tolist())
-    sizes, can_tell = _sizes(events, slopes), sample.without_clusters() is None
+    sizes, can_tell = _sizes(events, slopes), sample.without_p_value() is None
     made = []
     for k, (gap, slope) in enumerate(zip(gaps, slopes, strict=True)):
         apart, spread = abs(gap.value or 0.0), float(sizes[k]) / sample.totals.mass

@@ -65,7 +65,7 @@ class Evidence(NamedTuple):
     tests: tuple[Test, ...]
     p_value: float | None
     estimates: Mapping[str, Estimate]
-    """By name: "vce", "gap", "ece", "rce", "score_gap"."""
+    """By name: "vce", "ece", "rce", "gap", "net", "score_gap"."""
     classes: ClassResults | None
     temperature: float | None
     """That makes the observed ranks most likely."""
@@ -119,6 +119,8 @@ def _certainty(it: Evidence, found: bool) -> str:
         words = p_value(it.p_value)
         if found:
             words += ": chance alone rarely makes a calibrated model look so wrong"
+            if it.sample.without_interval() is not None:
+                words += "; too few rows to say how wrong"
         elif it.sample.without_interval() is None and 0 < reach < 1:
             points = f"{100 * reach:.2g} points between confidence and accuracy"
             words += f"; a difference of {points} would be found in 4 of 5 such samples"
@@ -135,7 +137,7 @@ def _nothing(it: Evidence) -> Case:
     sample, rows = it.sample, _rows(it)
     clusters, worth = (_rounded_down(n) for n in (sample.design.clusters, sample.n_effective))
     more = "Collect more rows." if sample.units is None else "Collect more clusters."
-    if sample.without_clusters() is not None:
+    if sample.without_p_value() is not None:
         few = f"{counted(clusters, 'effective cluster')}; at least {FEWEST_CLUSTERS} are needed."
         return Case("cannot-tell", f"Cannot tell: {few}", f"{more} More rows hardly help.")
     if sample.without_interval() is not None:
