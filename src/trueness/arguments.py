@@ -61,20 +61,7 @@ def root_seed(seed: Seed) -> int:
 class Settings:
     """How an answer is computed; the same settings and rows give the same numbers.
 
-    Parameters
-    ----------
-    level : float
-        The level of the intervals. A model is found wrong if the p-value is at most 1 - level.
-    resamples : int
-        How often rows of a calibrated model are drawn. The smallest p-value of a test that draws
-        is 1/(resamples + 1); more are drawn if none is as extreme as the rows and that decides.
-    seed : int
-        Of all random streams.
-    tolerance : float or mapping from "vce", "gap", "ece", "rce" to floats, optional
-        The largest error that does not matter; a number is meant for VCE and for the difference
-        between mean confidence and accuracy. The answer says whether the error is within it.
-    min_group_size : int
-        Groups of fewer rows are not assessed.
+    The fields are arguments of `assess` and explained there; the seed is that of all streams.
     """
 
     level: float = 0.95

@@ -62,7 +62,7 @@ class Forest(NamedTuple):
         for it in self.entries:
             rows = "" if it.rows is None else f"{it.rows:,} rows"
             numbers = estimate(it.value, it.low, it.high, sign=it.signed)
-            cells.append([shortened(it.name, width // 2), rows, *numbers])
+            cells.append([shortened(it.name, 36), rows, *numbers])
         kept = [k for k in range(4) if any(row[k] for row in cells)]
         lines = aligned([[row[k] for k in kept] for row in cells], [k in (1, 2) for k in kept])
         longest = max(map(len, lines))

@@ -12,8 +12,6 @@ import textwrap
 from collections.abc import Iterable, Sequence
 
 MISSING = "–"
-SMALLEST_P = 1e-4
-MOST_DECIMALS = 6
 
 
 def decimals(low: float, high: float) -> int:
@@ -25,7 +23,7 @@ def decimals(low: float, high: float) -> int:
     width = abs(high - low)
     if not 0 < width < math.inf:
         return 3
-    return min(max(1 - math.floor(math.log10(width)), 1), MOST_DECIMALS)
+    return min(max(1 - math.floor(math.log10(width)), 1), 6)
 
 
 def decimals_of(value: float) -> int:
@@ -92,15 +90,11 @@ def p_value(p: float | None) -> str:
 
 
 def p_cell(p: float | None) -> str:
-    """A p-value in a column.
-
-    >>> p_cell(0.0421), p_cell(1e-9), p_cell(1.0), p_cell(None)
-    ('0.042', '<0.0001', '>0.99', '–')
-    """
+    """A p-value in a column: "0.042", "<0.0001", ">0.99"."""
     if p is None or math.isnan(p):
         return MISSING
-    if p < SMALLEST_P:
-        return f"<{SMALLEST_P:.4f}"
+    if p < 1e-4:
+        return "<0.0001"
     return ">0.99" if p > 0.99 else f"{p:.2g}"
 
 
@@ -114,11 +108,7 @@ def count(rows: float) -> str:
 
 
 def counted(rows: float, one: str, many: str | None = None) -> str:
-    """A count with its noun.
-
-    >>> counted(1, "row"), counted(1200, "row"), counted(2, "class", "classes")
-    ('1 row', '1,200 rows', '2 classes')
-    """
+    """A count with its noun: "1 row", "1,200 rows"."""
     return f"{count(rows)} {one if rows == 1 else many or one + 's'}"
 
 
@@ -135,37 +125,20 @@ def listed(names: Sequence[str], most: int = 3) -> str:
 
 
 def visible(text: str) -> str:
-    r"""The text with control characters, direction marks and lone surrogates escaped.
-
-    >>> visible("St Mary"), visible("a\x1b[31m")
-    ('St Mary', 'a\\x1b[31m')
-    """
+    """The text with control characters, direction marks and lone surrogates escaped."""
     return "".join(letter if letter.isprintable() else repr(letter)[1:-1] for letter in text)
 
 
 def shortened(text: str, most: int) -> str:
-    """The text in one line of at most so many characters.
-
-    >>> shortened("x" * 40, 8)
-    'xxxxxxx…'
-    """
+    """The text in one line of at most so many characters."""
     flat = " ".join(visible(text).split())
     return flat if len(flat) <= most else flat[: most - 1] + "…"
 
 
 def wrapped(text: str, width: int, start: str = "") -> list[str]:
-    """The text in lines of at most `width`; the first begins with `start`, others are indented.
-
-    >>> wrapped("one two three", 10, "- ")
-    ['- one two', '  three']
-    """
-    return textwrap.wrap(
-        text,
-        width,
-        initial_indent=start,
-        subsequent_indent=" " * len(start),
-        break_on_hyphens=False,
-    )
+    """The text in lines of at most `width`, the first with `start` and others indented as far."""
+    lines = textwrap.wrap(text, max(width - len(start), 10), break_on_hyphens=False)
+    return [(" " * len(start) if k else start) + line for k, line in enumerate(lines)]
 
 
 def aligned(rows: Iterable[Sequence[str]], right: Sequence[bool]) -> list[str]:

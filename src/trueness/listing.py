@@ -98,13 +98,7 @@ class Listing(NamedTuple):
         return "\n".join([*lines, r"\bottomrule", r"\end{tabular}", ""])
 
     def lines(self, width: int = 100) -> list[str]:
-        r"""As aligned lines of text under their heads; what is too long ends in "…".
-
-        >>> print(*Listing(("bin", "gap"), ((1, 0.512), (2, None))).lines(), sep="\n")
-        bin    gap
-          1  0.512
-          2
-        """
+        """As aligned lines of text under their heads; what is too long ends in "…"."""
         heads, *body = self._texts(lambda text: shortened(text, 40), "{}")
         lines = aligned([heads, *body], _are_numbers(body, len(heads)))
         return [line if len(line) <= width else f"{line[: width - 1]}…" for line in lines]

@@ -19,7 +19,6 @@ from answered import (
 )
 
 from trueness.answers.assessment import assess
-from trueness.answers.verdict import Verdict
 
 HARD_TO_READ = """
 centred p;by class Q;cumulated;signed root;to each row's own base;too timid;too seldom;forecasts
@@ -187,14 +186,6 @@ def test_small_errors_are_called_small() -> None:
     assert result.verdict.size == "small"
     assert "clear, but small" in result.answer.headline
     assert re.search(r"by about 1\.0[1-4] ", result.answer.advice)
-
-
-def test_found() -> None:
-    kinds = {kind for _, kind in MAKERS.values()}
-    assert {kind for kind in kinds if not Verdict(kind, None).found} == {
-        "no-evidence",
-        "cannot-tell",
-    }
 
 
 def test_names_are_made_visible() -> None:

@@ -14,7 +14,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from trueness.answers.assessment_details import document_of, listings_of, numbers_of
+from trueness.answers.assessment_details import facts_of, listings_of, numbers_of, sections_of
 from trueness.answers.class_results import ClassResults, class_results
 from trueness.answers.result import Result
 from trueness.answers.verdict import Evidence, conclude
@@ -22,23 +22,10 @@ from trueness.arguments import Seed, Settings, root_seed
 from trueness.bins import Bins
 from trueness.document import Caution, Document
 from trueness.formatting import count, counted, listed, number, percent, visible
-from trueness.inference.calibration_tests import (
-    MOST_RESAMPLES,
-    Test,
-    benjamini_hochberg,
-    calibration_tests,
-    cauchy_combination,
-)
+from trueness.inference import calibration_tests, estimates
+from trueness.inference.calibration_tests import MOST_RESAMPLES, Test
 from trueness.inference.debiasing import variation_gaps
-from trueness.inference.estimates import (
-    Estimate,
-    confidence_gap,
-    entropic_difference,
-    net_gap,
-    rank_error,
-    top_error,
-    variation_error,
-)
+from trueness.inference.estimates import Estimate
 from trueness.inference.noise import Streams, draw_ranks, draw_top_errors
 from trueness.inference.sample import FEWEST_CLUSTERS, Sample
 from trueness.listing import Listing, plain
@@ -53,9 +40,6 @@ MOST_CLUSTERS = 5
 
 FEW_ROWS = 10
 """With fewer rows, or fewer than classes, the observed variation of a bin is far too low."""
-
-FEW_SHARE = 0.1
-"""The share of rows in such bins that is worth a warning."""
 
 FEW_CLUSTERS = 30
 """With fewer clusters only large errors are found."""
@@ -122,7 +106,7 @@ class Assessment(Result):
 
     def document(self) -> Document:
         """The answer, how it was made, and all sections."""
-        return document_of(self)
+        return Document(self.answer, facts_of(self), tuple(sections_of(self)))
 
     def listings(self) -> Mapping[str, Listing]:
         """The tables: metrics, tests, groups, clusters, classes, bins, confidence, ranks."""
@@ -272,7 +256,8 @@ def assess_table(table: Table, settings: Settings, notes: tuple[Caution, ...] = 
     groups, corrected = _groups(table, settings)
     wrong: list[str] = []
     if corrected and it.p_value is not None:
-        p = cauchy_combination([it.p_value, min(corrected.values())], [1.0, 1.0])
+        both = [it.p_value, min(corrected.values())]
+        p = calibration_tests.cauchy_combination(both, [1.0, 1.0])
         limit = settings.largest_p if p <= settings.largest_p else 0.0
         wrong = sorted((k for k in corrected if corrected[k] <= limit), key=corrected.__getitem__)
         answers = {name: (groups[name].verdict, groups[name].answer) for name in wrong}
@@ -296,19 +281,19 @@ def _evidence(
     gaps = variation_gaps(sample, draws, streams)
     noise = draw_top_errors(sample, float(sample.rank_effects()[1][0]), resamples, streams)
     finest = settings.largest_p if resolution is None else resolution
-    outcome = calibration_tests(sample, draws, streams, resolution=finest)
+    outcome = calibration_tests.calibration_tests(sample, draws, streams, resolution=finest)
+    tests, p, _, resamples = outcome
     found = {
-        "vce": variation_error(sample, gaps, level),
-        "ece": top_error(sample, noise, level),
-        "rce": rank_error(sample, draws, level),
-        "gap": confidence_gap(sample, level),
-        "net": net_gap(sample, gaps, level),
-        "score_gap": entropic_difference(sample, level),
+        "vce": estimates.variation_error(sample, gaps, level),
+        "ece": estimates.top_error(sample, noise, level),
+        "rce": estimates.rank_error(sample, draws, level),
+        "gap": estimates.confidence_gap(sample, level),
+        "net": estimates.net_gap(sample, gaps, level),
+        "score_gap": estimates.entropic_difference(sample, level),
     }
     temperature = 1 / gaps.beta if gaps.beta > 0 else None
-    p, classes = outcome.p_value, class_results(sample, settings)
-    known = (sample, settings, outcome.tests, p, found, classes, temperature)
-    return Evidence(*known, outcome.resamples)
+    classes = class_results(sample, settings)
+    return Evidence(sample, settings, tests, p, found, classes, temperature, resamples)
 
 
 def _result(it: Evidence, table: Table) -> Assessment:
@@ -349,7 +334,8 @@ def _groups(table: Table, settings: Settings) -> tuple[dict[str, Assessment], di
     made = {name: _evidence(samples[name], settings, streams[name]) for name in tables}
     while True:
         p_values = {name: p for name, it in made.items() if (p := it.p_value) is not None}
-        corrected = dict(zip(p_values, benjamini_hochberg([*p_values.values()]), strict=True))
+        adjusted = calibration_tests.benjamini_hochberg([*p_values.values()])
+        corrected = dict(zip(p_values, adjusted, strict=True))
         others = [name for name, p in corrected.items() if p > settings.largest_p]
         short = [name for name in others if _is_short(made[name])]
         if not short:
@@ -396,11 +382,9 @@ def _rows_of_cluster(table: Table, u: int) -> Table:
     chosen = whole.parts.unit == whole.units[u]
     parts = whole.parts.take(chosen).without_units
     spec = replace(whole.spec, classes=(), class_bins=None)
-    kept = {"part": whole.sums, "group": spec.zeros(len(chosen), len(parts.unit), whole.n_classes)}
-    sums = {
-        name: kept[its.axis][name][chosen] if its.axis == "part" else kept["group"][name]
-        for name, its in spec.fields()
-    }
+    none = spec.zeros(len(chosen), len(parts.unit), whole.n_classes)
+    own = {name for name, its in spec.fields() if its.axis == "part"}
+    sums = {name: whole.sums[name][chosen] if name in own else none[name] for name in none}
     return Table(spec, parts, sums)
 
 
@@ -413,7 +397,7 @@ def _cautions(table: Table, sample: Sample) -> Iterator[Caution]:
     rows = np.concatenate([stratum.rows for stratum in sample.strata])
     enough = max(FEW_ROWS, table.n_classes)
     few = float(rows[rows < enough].sum() / rows.sum())
-    if few > FEW_SHARE and sample.without_interval() is None:
+    if few > 0.1 and sample.without_interval() is None:  # a few rows do no harm
         supported = min(10, int(rows.sum() / enough))
         remedy = f"use bins=EqualMass({supported})" if supported > 1 else "collect more"
         text = f"{percent(few)} of the rows are in bins of fewer than {enough}: {remedy}."

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from trueness.bins import Edges
-from trueness.document import Document, Entry, Forest, Section
+from trueness.document import Entry, Forest, Section
 from trueness.exact_sums import FloatArray
 from trueness.formatting import count, counted, listed, number, percent
 from trueness.inference.estimates import Estimate
@@ -32,11 +32,6 @@ MEANINGS = {
 """What the numbers mean, in a few words."""
 
 
-def document_of(result: Assessment) -> Document:
-    """All that is known about an assessment, in the order in which people ask."""
-    return Document(result.answer, facts_of(result), tuple(_sections(result)))
-
-
 def facts_of(result: Assessment) -> tuple[str, ...]:
     """What was assessed, and how."""
     spec, settings, table = result.table.spec, result.settings, result.table
@@ -45,9 +40,9 @@ def facts_of(result: Assessment) -> tuple[str, ...]:
         classes = f"{listed([str(n) for n in table.options], 6)} options"
     else:
         classes = counted(spec.n_classes, "class", "classes")
-    n_bins = spec.bins.n_bins if spec.bins else 0
-    measure = spec.variation.display_name if spec.variation else ""
-    facts = [f"{count(result.n_rows)} {kind}, {classes}, {counted(n_bins, 'bin')} of {measure}"]
+    bins = counted(spec.bins.n_bins if spec.bins else 0, "bin")
+    measure = table.measure.display_name
+    facts = [f"{count(result.n_rows)} {kind}, {classes}, {bins} of {measure}"]
     draws = f"{count(result.resamples)} resamples, seed {settings.seed}"
     facts.append(f"{100 * settings.level:g} % intervals, {draws}")
     if result.groups:
@@ -59,7 +54,8 @@ def facts_of(result: Assessment) -> tuple[str, ...]:
     return tuple(facts)
 
 
-def _sections(result: Assessment) -> Iterator[Section]:
+def sections_of(result: Assessment) -> Iterator[Section]:
+    """All that is known about an assessment, in the order in which people ask."""
     found = result.listings()
     meanings = (f"{name}: {words}." for name, words in MEANINGS.items())
     shares = f"Accuracy {percent(result.accuracy)}, mean confidence {percent(result.confidence)}"
@@ -71,8 +67,8 @@ def _sections(result: Assessment) -> Iterator[Section]:
         yield Section("Groups", (_short(found["groups"]),))
     if result.clusters:
         entries = (_furthest(name, each) for name, each in result.clusters.items())
-        title = "confidence minus accuracy"
-        yield Section("Clusters that are furthest off", (Forest(title, title, tuple(entries)),))
+        forest = Forest("", "confidence minus accuracy", tuple(entries))
+        yield Section("Clusters that are furthest off", (forest,))
     if result.classes is not None:
         yield Section("Classes", (_short(found["classes"]),), folded=True)
     yield Section("Bins of variation", (_short(found["bins"]),), folded=True)

@@ -17,9 +17,6 @@ from trueness.table import Table
 if TYPE_CHECKING:
     from trueness.answers.verdict import Verdict
 
-_LONGEST_NAME = 80
-"""Of a group in flat names: MLflow refuses names of more than 250 characters."""
-
 
 @dataclass(frozen=True, slots=True, eq=False, repr=False)
 class Result(ABC):
@@ -115,11 +112,7 @@ class Result(ABC):
 
 
 def _flattened(name: str, content: Any) -> Iterator[tuple[str, float]]:
-    """The numbers of nested mappings: `value` has the name of the mapping that it is in.
-
-    >>> dict(_flattened("", {"vce": {"value": 0.5, "low": 0.25, "reason": None}}))
-    {'vce': 0.5, 'vce_low': 0.25}
-    """
+    """The numbers of nested mappings; `value` has the name of the mapping that it is in."""
     if isinstance(content, Mapping):
         for key, part in content.items():
             yield from _flattened("_".join(filter(None, (name, key * (key != "value")))), part)
@@ -135,7 +128,7 @@ def safe_names(names: list[str]) -> list[str]:
     """
     found: list[str] = []
     for name in names:
-        safe = re.sub(r"[^A-Za-z0-9_-]", "_", name)[:_LONGEST_NAME] or "_"
+        safe = re.sub(r"[^A-Za-z0-9_-]", "_", name)[:80] or "_"  # MLflow takes 250 in all
         number, own = 1, safe
         while own in found:
             number += 1

@@ -51,11 +51,6 @@ class Verdict:
     where: str | None = None
     """The class, the group, or the value of a grouping column that is meant, if it is one."""
 
-    @property
-    def found(self) -> bool:
-        """Whether an error is found."""
-        return self.kind not in ("no-evidence", "cannot-tell")
-
 
 class Evidence(NamedTuple):
     """What a conclusion rests on."""
@@ -135,7 +130,8 @@ def _certainty(it: Evidence, found: bool) -> str:
 def _nothing(it: Evidence) -> Case:
     """No evidence of an error, or too few rows or clusters to tell."""
     sample, rows = it.sample, _rows(it)
-    clusters, worth = (_rounded_down(n) for n in (sample.design.clusters, sample.n_effective))
+    sizes = (sample.design.clusters, sample.n_effective)
+    clusters, worth = (math.floor(10 * min(n, 1e9)) / 10 for n in sizes)  # 9.98 is not 10
     more = "Collect more rows." if sample.units is None else "Collect more clusters."
     if sample.without_p_value() is not None:
         few = f"{counted(clusters, 'effective cluster')}; at least {FEWEST_CLUSTERS} are needed."
@@ -152,11 +148,6 @@ def _nothing(it: Evidence) -> Case:
         head = f"No evidence of miscalibration: certain in {rows}, wrong in {_wrong(sample)}."
     advice = "Nothing now; collect more rows if a smaller error would matter."
     return Case("no-evidence", head, advice)
-
-
-def _rounded_down(value: float) -> float:
-    """To a tenth, so that 9.98 clusters are not shown as 10; infinity stays."""
-    return value if math.isinf(value) else math.floor(10 * value + 1e-9) / 10
 
 
 def _rows(it: Evidence) -> str:
@@ -351,11 +342,7 @@ def _of_groups(it: Evidence) -> Case | None:
 
 
 def _shared_value(names: list[str]) -> str | None:
-    """The value of a column that all groups of several columns have in common, if it is one.
-
-    >>> _shared_value(["site=a, ward=x", "site=a, ward=y"])
-    'site=a'
-    """
+    """What all groups of several columns have in common, such as "site=a"; None if not one value."""
     pairs = [re.split(r"(?<!\\), ", name) for name in names]
     shared = [pair for pair in pairs[0] if "=" in pair and all(pair in its for its in pairs)]
     return shared[0].replace("\\,", ",") if len(shared) == 1 < len(pairs[0]) else None
