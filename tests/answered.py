@@ -85,6 +85,17 @@ def exchanged() -> dict[str, Any]:
     return {**given, "y_prob": given["y_prob"][:, [1, 2, 0]]}
 
 
+def lower_ranks() -> dict[str, Any]:
+    """The second and the third most probable class are exchanged."""
+    given = rows(4000, [1.0] * 5)
+    p, order = given["y_prob"], np.argsort(-given["y_prob"], axis=1)
+    exchanged = p.copy()
+    for mine, other in ((1, 2), (2, 1)):
+        place = np.arange(4000), order[:, mine]
+        exchanged[place] = p[np.arange(4000), order[:, other]]
+    return {**given, "y_prob": exchanged}
+
+
 def options() -> dict[str, Any]:
     made = [rows(300, [1.0] * k, 2.0) for k in (4, 10)]
     return {key: [row for its in made for row in its[key].tolist()] for key in made[0]}
@@ -99,6 +110,7 @@ MAKERS: dict[str, tuple[Any, str]] = {
     "few clusters": (lambda: clustered(7, 100), "cannot-tell"),
     "clusters": (lambda: clustered(30, 60, 1.6), "over-confident"),
     "exchanged": (exchanged, "order"),
+    "lower ranks": (lower_ranks, "order"),
     "shifted": (shifted, "class-frequency"),
     "by predicted class": (by_predicted_class, "by-class"),
     "opposite": (opposite, "varies"),

@@ -17,6 +17,9 @@ from trueness.formatting import aligned, decimals_of, estimate, number, p_cell, 
 FRAMES: tuple[Literal["pandas", "polars"], ...] = ("pandas", "polars")
 """The libraries of data frames, in the order of preference."""
 
+MOST_LINES = 40
+"""Rows that are shown as text; frames and files have all."""
+
 
 class Marked(NamedTuple):
     """A cell with a text for people, which may be the best of its column."""
@@ -101,6 +104,8 @@ class Listing(NamedTuple):
         """As aligned lines of text under their heads; what is too long ends in "…"."""
         heads, *body = self._texts(lambda text: shortened(text, 40), "{}")
         lines = aligned([heads, *body], _are_numbers(body, len(heads)))
+        if (more := len(body) - MOST_LINES) > 0:
+            lines = [*lines[:-more], f"… and {more:,} more"]
         return [line if len(line) <= width else f"{line[: width - 1]}…" for line in lines]
 
     def _texts(self, escape: Callable[[str], str], bold: str) -> list[list[str]]:

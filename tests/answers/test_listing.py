@@ -61,6 +61,12 @@ def test_lines_fit() -> None:
     assert wide.lines(100)[1].endswith("…")
 
 
+def test_long_tables_are_cut() -> None:
+    lines = Listing(("k",), tuple((k,) for k in range(1050))).lines()
+    assert len(lines) == 42
+    assert lines[-1] == "… and 1,010 more"
+
+
 def test_formulas_are_not_run_by_a_spreadsheet() -> None:
     rows = Listing(("name",), (("=cmd|' /C calc'!A0",), ("+1",), ("fine",)))
     assert [row[0][:1] for row in csv.reader(io.StringIO(rows.csv()))][1:] == ["'", "'", "f"]

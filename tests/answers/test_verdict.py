@@ -60,6 +60,12 @@ def test_a_temperature_is_advised_where_one_number_corrects_the_error() -> None:
         assert not re.search(r"logits|(?<!One )temperature", advice)
 
 
+def test_wrong_lower_ranks_are_no_over_confidence() -> None:
+    answer = answered("lower ranks").answer
+    assert answer.headline.startswith("Wrong ranks: the true class is among the 2 most probable in")
+    assert "check the columns" in answer.advice
+
+
 def test_certain_predictions_are_counted() -> None:
     answer = answered("one-hot, wrong").answer
     assert "certain in 500 rows, wrong in 40" in answer.headline

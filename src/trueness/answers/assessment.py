@@ -29,7 +29,7 @@ from trueness.inference.estimates import Estimate
 from trueness.inference.noise import Streams, draw_ranks, draw_top_errors
 from trueness.inference.sample import FEWEST_CLUSTERS, Sample
 from trueness.listing import Listing, plain
-from trueness.refusals import InvalidTypeError, InvalidValueError
+from trueness.refusals import InvalidValueError
 from trueness.spec import TableOptions
 from trueness.table import Table
 from trueness.today import Rows, read, tabulate_rows
@@ -225,25 +225,15 @@ def assess(
         "soft_labels": soft_labels,
     }
     if isinstance(y_true, Table):
-        given = {**of_rows, "y_prob": y_prob, "ties": ties, "variation": variation, "bins": bins}
-        _refuse_options_of_rows(given)
+        own = {"variation": variation != "entropy", "bins": bins != 10}
+        for name, value in {**of_rows, "y_prob": y_prob, "ties": ties, **own}.items():
+            if value is not None and value is not False:
+                cause, remedy = f"`{name}` cannot be given with a table", "pass it to tabulate"
+                raise InvalidValueError("bad-argument", cause, remedy, argument=name)
         return assess_table(y_true, settings)
-    if y_prob is None:
-        cause = "`y_prob` is missing"
-        raise InvalidTypeError("wrong-type", cause, "pass rows or a table", argument="y_prob")
     rows = read(y_true, y_prob, **of_rows)
     table = tabulate_rows(rows, TableOptions(variation, bins, ties=ties))
     return assess_table(table, settings, tuple(_about_reading(rows)))
-
-
-def _refuse_options_of_rows(given: Mapping[str, Any]) -> None:
-    """Refuse what belongs to rows, beside a table, in which it is decided already."""
-    usual = {"variation": "entropy", "bins": 10}
-    for name, value in given.items():
-        as_usual = value is None or value is False or (name in usual and value == usual[name])
-        if not as_usual:
-            cause, remedy = f"`{name}` cannot be given with a table", "pass it to tabulate"
-            raise InvalidValueError("bad-argument", cause, remedy, argument=name)
 
 
 def assess_table(table: Table, settings: Settings, notes: tuple[Caution, ...] = ()) -> Assessment:

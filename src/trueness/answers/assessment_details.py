@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from trueness.bins import Edges
-from trueness.document import Entry, Forest, Section
+from trueness.document import Section
 from trueness.exact_sums import FloatArray
 from trueness.formatting import count, counted, listed, number, percent
 from trueness.inference.estimates import Estimate
@@ -17,9 +17,6 @@ from trueness.listing import Listing
 
 if TYPE_CHECKING:
     from trueness.answers.assessment import Assessment, ClusterResult
-
-MOST_LINES = 40
-"""Lines of a table that the details show; `to_frame` has all."""
 
 MEANINGS = {
     "VCE": "distance between predicted and observed variation, averaged over the bins",
@@ -64,25 +61,14 @@ def sections_of(result: Assessment) -> Iterator[Section]:
     if result.tests:
         yield Section("Tests, combined into the p-value of the answer", (found["tests"],))
     if result.groups:
-        yield Section("Groups", (_short(found["groups"]),))
+        yield Section("Groups", (found["groups"],))
     if result.clusters:
-        entries = (_furthest(name, each) for name, each in result.clusters.items())
-        forest = Forest("", "confidence minus accuracy", tuple(entries))
-        yield Section("Clusters that are furthest off", (forest,))
+        yield Section("Clusters that are furthest off", (found["clusters"],))
     if result.classes is not None:
-        yield Section("Classes", (_short(found["classes"]),), folded=True)
-    yield Section("Bins of variation", (_short(found["bins"]),), folded=True)
-    yield Section("Bins of confidence", (_short(found["confidence"]),), folded=True)
-    yield Section("Ranks of the true class", (_short(found["ranks"]),), folded=True)
-
-
-def _furthest(name: str, of: ClusterResult) -> Entry:
-    words = f"states {percent(of.confidence)}, right in {percent(of.accuracy)}"
-    return Entry(name, of.gap.value, None, None, of.n_rows, words, signed=True)
-
-
-def _short(listing: Listing) -> Listing:
-    return listing._replace(rows=listing.rows[:MOST_LINES])
+        yield Section("Classes", (found["classes"],), folded=True)
+    yield Section("Bins of variation", (found["bins"],), folded=True)
+    yield Section("Bins of confidence", (found["confidence"],), folded=True)
+    yield Section("Ranks of the true class", (found["ranks"],), folded=True)
 
 
 _ESTIMATES = {

@@ -160,6 +160,7 @@ _BY_RANGE = "One temperature cannot correct this; use isotonic regression fitted
 _BY_CLASS = "One temperature cannot correct this; recalibrate each class against the rest."
 _BY_PREDICTED = "One temperature cannot correct this; fit one for each predicted class."
 _CHECK_COLUMNS = "Check that columns are in the order of the labels; recalibration would not help."
+_CHECK_RANKS = "One temperature cannot correct this; check the columns, or recalibrate each class."
 _CHECK_PRIOR = (
     "Check whether classes are as frequent as in training; if not, correct the prior, "
     "else recalibrate each class."
@@ -225,13 +226,26 @@ def _strongest(it: Evidence) -> Case:
     if it.sample.ranks.options == (2,):
         return _classes(it) if frequency > slope else _confidence(it)
     if max(frequency, slope, predicted) <= SPECIFIC * max(found.values(), default=0.0):
-        return _confidence(it)
+        return _ranks(it) if found.get("order", 0.0) == max(found.values()) else _confidence(it)
     if predicted > max(frequency, slope):
         return _predicted(it)
     alike = [each.is_extreme for each in it.classes or () if each.fault == "slope"]
     most = max(alike.count(True), alike.count(False))
     common = slope > frequency and 2 * most >= len(it.classes or ())
     return _confidence(it) if common else _classes(it)
+
+
+def _ranks(it: Evidence) -> Case:
+    """Wrong ranks below the most probable class, if that one is right as often as stated."""
+    gap, ranks, mass = it.estimates["gap"], it.sample.ranks, it.sample.totals.mass
+    where = next(test.where for test in it.tests if test.name == "order")
+    k = int(str(where).removeprefix("top "))
+    if k == 1 or gap.low is None or gap.high is None or not gap.low <= 0 <= gap.high:
+        return _confidence(it)
+    sums = (each[..., :k].sum() / mass for each in (ranks.predicted, ranks.observed))
+    stated, right = (percent(float(share)) for share in sums)
+    among = f"the true class is among the {k} most probable in {right} of {_rows(it)}"
+    return Case("order", f"Wrong ranks: {among}, where {stated} are stated.", _CHECK_RANKS)
 
 
 def _confidence(it: Evidence) -> Case:
