@@ -9,9 +9,9 @@ from trueness.old_inference.classwise.assessment import assess_classes
 from trueness.old_inference.classwise.results import ClasswiseAssessment
 from trueness.old_inference.events.cells import EventCells
 
-_TAILS = [2.0**-j for j in (7, 8, 9, 10, 13, 17)]
+_TAILS = [2.0**-j for j in (7, 8, 9, 10, 13, 17, 20, 23, 26, 30)]
 CLASS_GRID = sorted([k / 60 * (1 + 2**-22) for k in range(1, 60)] + _TAILS + [1 - t for t in _TAILS])
-"""Interior edges of the 72 cells in which all classes are tabulated."""
+"""Interior edges of the 80 cells in which all classes are tabulated."""
 
 TEN = [k / 10 * (1 + 2**-22) for k in range(1, 10)]
 

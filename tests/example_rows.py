@@ -45,6 +45,7 @@ def in_class_order(table: tn.CalibrationTable, order: Sequence[int]) -> tn.Calib
     by_class = {
         "predicted_rows": sums.predicted_rows[back],
         "predicted_scores": reordered(sums.predicted_scores),
-        "predicted_brier": reordered(sums.predicted_brier),
+        "predicted_possible_variance": reordered(sums.predicted_possible_variance),
+        "predicted_misses": reordered(sums.predicted_misses),
     }
     return tn.CalibrationTable(table.spec, replace(sums, **by_class))

@@ -40,7 +40,8 @@ def sums_of(table: Any) -> dict[str, Any]:
     """Its sums in units of 2^-52 (logarithms 2^-40), or floats if it has weights; edges; scores."""
     found: dict[str, Any] = {"weight": table.count.tolist(), "edges": table.edges.tolist()}
     for name in _ONE.split():
-        if (kept := getattr(table.sums, name)) is not None:
+        kept = getattr(table.sums, "possible_variance" if name == "log_score_variance" else name)
+        if kept is not None:
             found[name] = _exact(kept).tolist()
     scores = ("accuracy", "brier_score", "log_loss") if table.n_rows else ()
     return found | {"ranks": found["rank"]} | {name: getattr(table, name) for name in scores}
@@ -65,7 +66,7 @@ def sums(
         table, name = whole.select(group=group, options=n), f"group={group} " if group else ""
         of_rows = table.over("unit")
         found = {key: _units(it, FIELDS[key].bits)[0] for key, it in of_rows.sums.items()}
-        found |= {"rank": found["ranks"], "ranks": found["ranks"], "weight": table.mass(), "edges": table.spec.bins.edges}
+        found |= {"rank": found["ranks"], "weight": table.mass(), "edges": table.spec.bins.edges}
         names = "predicted_score", "predicted_score_variance"
         found["predicted_scores"] = np.stack([found[key] for key in names], axis=-1)
         found |= {key: getattr(table, key) for key in ("accuracy", "brier_score", "log_loss")}
@@ -168,9 +169,7 @@ def event_numbers(y: Any, p: Any) -> dict[str, Any]:
 
 def brier_parts(y: Any, p: Any, bins: Any) -> dict[str, float]:
     """The Brier score of an event, or of ordered rows, and its parts in bins."""
-    event = np.ndim(p) == 1
-    table = tn.tabulate_events(y, p) if event else tn.tabulate(y, p, bins=bins)
-    found = tn.brier_decomposition(table, *([bins] if event else []), resamples=9)
+    found = tn.brier_decomposition(y, p, bins, resamples=9)
     names = "score reliability resolution uncertainty within_variance within_covariance"
     return {n: getattr(found, n) for n in f"{names} corrected_reliability".split()}
 

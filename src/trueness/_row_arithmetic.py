@@ -113,24 +113,6 @@ def sum_square_units(lines: FloatArray, scratch: Scratch) -> IntArray:
     return sum_units(work)
 
 
-def sum_cube_units(lines: FloatArray, scratch: Scratch) -> IntArray:
-    """Σ units((p·p)·p) of each column, modulo 2⁶⁴."""
-    work = scratch.array("work", lines.shape)
-    np.multiply(lines, lines, out=work)
-    work *= lines
-    work += 1.0
-    return sum_units(work)
-
-
-def brier_variance_units(square: IntArray, cube: IntArray) -> IntArray:
-    """max(Σp³ - ‖p‖⁴, 0) in units of 2⁻⁵², from the sums of p² and p³ in these units.
-
-    The variance of p_y - ‖p‖² if the true class is drawn from p: Σ_c p_c·p_c² - (Σ_c p_c·p_c)².
-    """
-    norm = square * 2.0**-52
-    return units(np.maximum(cube * 2.0**-52 - norm * norm, 0.0))
-
-
 def _scaled_centres() -> FloatArray:
     """For each k, the first 15 bits of a float m·2ᵉ, the centre c·2ᵉ nearby; something finite if it is not finite."""
     k = np.arange(2**14)

@@ -195,27 +195,11 @@ def _n(bins: Edges | None) -> int:
 
 
 def _contrast(mine: Any, theirs: Any) -> str:
-    """Two different values, with enough digits to show the difference."""
-    shown, other = _brief(mine), _brief(theirs)
-    if shown != other:
-        return f"{shown} and {other}"
-    if not isinstance(mine, Edges) or not isinstance(theirs, Edges):
-        return f"{shown} and another of the same name"
-    if mine.snap != theirs.snap:
-        return f"both are {shown}, but snap is {mine.snap!r} and {theirs.snap!r}"
-    pairs = enumerate(zip(mine.edges, theirs.edges, strict=True))
-    k, (a, b) = next((k, pair) for k, pair in pairs if pair[0] != pair[1])
-    return f"both are {shown}, but edges[{k}] is {a!r} and {b!r}"
-
-
-def _brief(value: Any) -> str:
-    if isinstance(value, Edges):
-        shown = [f"{edge:z.6g}" for edge in value.edges]
-        return f"{value.n_bins} bins [{' '.join(_shortened(shown))}]"
-    if isinstance(value, tuple):
-        return f"({', '.join(_shortened([repr(each) for each in value]))})"
-    return repr(value)
-
-
-def _shortened(shown: list[str]) -> list[str]:
-    return shown if len(shown) <= 12 else [*shown[:4], "…", *shown[-3:]]
+    """Two different values in words; of as many bins, the first edge that differs."""
+    if isinstance(mine, Edges) and isinstance(theirs, Edges) and mine.n_bins == theirs.n_bins:
+        edges = [*mine.edges, mine.snap], [*theirs.edges, theirs.snap]
+        k, (a, b) = next((k, of) for k, of in enumerate(zip(*edges, strict=True)) if of[0] != of[1])
+        name = f"edges[{k}]" if k <= mine.n_bins else "snap"
+        return f"{name} is {a!r} and {b!r}"
+    brief = (f"{it.n_bins} bins" if isinstance(it, Edges) else repr(it) for it in (mine, theirs))
+    return " and ".join(text if len(text) <= 80 else f"{text[:80]}…" for text in brief)

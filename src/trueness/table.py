@@ -21,6 +21,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from trueness import exact_sums, table_file
+from trueness._arguments import require_choice
 from trueness.bins import Bins, Edges, as_bins, group_starts
 from trueness.exact_sums import FloatArray, IntArray
 from trueness.refusals import InvalidValueError, nearest
@@ -192,7 +193,8 @@ class Table:
         """The table of no rows: adding it changes nothing."""
         none = np.zeros(0, np.uint64)
         parts = Parts((), none, np.zeros(0, np.int64))
-        return cls(spec, parts, spec.zeros(0, 0, 0), Clusters(none, ()) if clusters else None, by)
+        sums = spec.zeros(0, 0, spec.n_classes or 0)
+        return cls(spec, parts, sums, Clusters(none, ()) if clusters else None, by)
 
     # One operation, and what follows from it
 
@@ -239,9 +241,7 @@ class Table:
         """The sum over all groups, over all units, or both; numbers of options stay apart."""
         table = self
         for label in labels:
-            if label not in ("group", "unit"):
-                cause = f"`labels` must be 'group' or 'unit', got {label!r}"
-                raise InvalidValueError("bad-argument", cause, argument="labels", value=label)
+            require_choice("labels", label, ("group", "unit"))
             clusters: Clusters | None = None
             moved, by = table.parts.without_units, table.by
             if label == "group":
@@ -252,13 +252,10 @@ class Table:
 
     def select(self, *, group: str | None = None, options: int | None = None) -> Table:
         """The rows of one group, or with one number of options."""
-        chosen = np.ones(len(self.parts.group), bool)
-        if group is not None:
-            if group not in self.parts.group:
-                known = [name for name in self.group_names if name is not None]
-                cause = f"there is no group {group!r}"
-                raise InvalidValueError("unknown-name", cause, nearest(group, known), value=group)
-            chosen &= np.fromiter((name == group for name in self.parts.group), bool, len(chosen))
+        chosen = np.array([group in (None, name) for name in self.parts.group], bool)
+        if group is not None and not chosen.any():
+            remedy = nearest(group, [str(name) for name in self.group_names])
+            raise InvalidValueError("unknown-name", f"there is no group {group!r}", remedy)
         if options is not None:
             chosen &= self.parts.options == options
         parts = self.parts.take(chosen)
@@ -302,10 +299,11 @@ class Table:
     def __eq__(self, other: object) -> bool:
         if not isinstance(other, Table):
             return NotImplemented
-        both = self.clusters, other.clusters
-        same = (self.spec, self.by) == (other.spec, other.by) and self.parts.is_same(other.parts)
-        same &= both[0].is_same(both[1]) if both[0] and both[1] else both[0] is both[1]
-        return same and all(np.array_equal(it, other.sums[name]) for name, it in self.sums.items())
+        if (self.spec, self.by) != (other.spec, other.by) or not self.parts.is_same(other.parts):
+            return False
+        mine, theirs = self.clusters, other.clusters
+        alike = mine.is_same(theirs) if mine and theirs else mine is theirs
+        return alike and all(np.array_equal(it, other.sums[name]) for name, it in self.sums.items())
 
     __hash__ = None  # type: ignore[assignment]
 
@@ -467,8 +465,9 @@ class Table:
 
     def to_dict(self) -> dict[str, Any]:
         """Everything as plain numbers, lists and strings, exact, with a checksum."""
-        content = {**self.sums, "unit": self.parts.unit, "options": self.parts.options}
-        return table_file.encode(self.spec, self.parts.group, content, self.clusters, self.by)
+        arrays = {**self.sums, "unit": self.parts.unit, "options": self.parts.options}
+        content = self.spec, self.parts.group, arrays, self.clusters, self.by
+        return table_file.encode(table_file.Content(*content))
 
     @classmethod
     def from_dict(cls, content: Mapping[str, Any], variation: Variation | None = None) -> Table:
@@ -581,14 +580,15 @@ def _difference(mine: Table, other: Table) -> str | None:
 
 def _lines_of(table: Table) -> list[str]:
     """A table as text: one line for each bin, followed by remarks."""
-    spec, bins, n_units = table.spec, table.spec.bins, len(table.units)
+    spec, bins = table.spec, table.spec.bins
     kind = "weighted rows" if spec.weighted else "rows"
     most = "" if spec.n_classes else "up to "
     head = f"Table: {table.n_rows:,} {kind}, {most}{table.n_classes} classes"
     if table.by is not None:
         head += f", {len(table.group_names)} groups by {table.by}"
     if table.clusters is not None:
-        dealt = f" in {n_units} blocks" if table.clusters.n_blocks else ""
+        n_blocks = table.clusters.n_blocks
+        dealt = f" in {n_blocks} blocks" if n_blocks else ""
         head += f", {len(table.clusters.identities) or table.n_rows:,} clusters{dealt}"
     if bins is None:
         return [head]

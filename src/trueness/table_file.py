@@ -13,11 +13,11 @@ import json
 import os
 import re
 import zlib
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping
 from dataclasses import asdict, fields
 from math import prod
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -74,14 +74,19 @@ def read(path: str | os.PathLike[str]) -> Iterator[Mapping[str, Any]]:
 # A table as plain numbers, lists and texts
 
 
-def encode(
-    spec: Spec,
-    group: Sequence[str | None],
-    arrays: Mapping[str, NDArray[Any]],
-    clusters: Sequence[Any] | None,
-    by: str | None,
-) -> dict[str, Any]:
+class Content(NamedTuple):
+    """What a table holds: with the sums the unit and the number of options of each part."""
+
+    spec: Spec
+    group: tuple[str | None, ...]
+    arrays: Arrays
+    clusters: tuple[Any, ...] | None
+    by: str | None
+
+
+def encode(table: Content) -> dict[str, Any]:
     """Everything in a table, with a checksum at the end."""
+    spec, group, arrays, clusters, by = table
     names = list(dict.fromkeys(group))
     code = np.array([names.index(name) for name in group] if len(names) > 1 else [0] * len(group))
     kept = {_family(its): _filled(spec, arrays, its) for _, its in spec.fields()}
@@ -107,9 +112,7 @@ def encode(
     return content | {"crc32": _checksum(content)}
 
 
-def decode(
-    content: Mapping[str, Any], variation: Variation | None = None
-) -> tuple[Spec, tuple[str | None, ...], Arrays, tuple[Any, ...] | None, str | None]:
+def decode(content: Mapping[str, Any], variation: Variation | None = None) -> Content:
     """What `encode` was given; refused if anything was changed, or is larger than allowed."""
     if content.get("schema") != SCHEMA:
         cause = f"this table has schema {quote(content.get('schema'))}"
@@ -118,15 +121,14 @@ def decode(
     if content.get("crc32") != _checksum(body):
         raise _damaged("its checksum is wrong")
     try:
-        spec, group, arrays, clusters, by = _decoded(content, variation)
-    except (KeyError, TypeError, ValueError, OverflowError, AttributeError) as error:
+        return _decoded(content, variation)
+    except (LookupError, TypeError, ValueError, OverflowError, AttributeError) as error:
         if isinstance(error, InvalidValueError):
             raise
         raise _damaged(error) from error
-    return spec, group, arrays, clusters, by
 
 
-def _decoded(content: Mapping[str, Any], variation: Variation | None) -> Any:
+def _decoded(content: Mapping[str, Any], variation: Variation | None) -> Content:
     """`decode` of content whose checksum is right, but which anybody may have written."""
     spec = _decode_spec(content["spec"], variation)
     names, n_groups = content["groups"], content["n_groups"]
@@ -137,6 +139,8 @@ def _decoded(content: Mapping[str, Any], variation: Variation | None) -> Any:
     n_options = max(options.tolist(), default=0)
     if spec.n_classes not in (None, n_options) and n_options:
         raise _damaged("its parts have another number of classes")
+    if content["sums"].keys() != {name for name, _ in spec.fields()}:
+        raise _damaged("it has other sums than its spec says")
     shapes = spec.shapes(len(unit), n_groups, n_options)
     if sum(8 * prod(shape) for shape in shapes.values()) > MOST_BYTES:
         raise InvalidValueError("too-large", f"this table takes more than {MOST_BYTES >> 20} MB")
@@ -153,8 +157,10 @@ def _decoded(content: Mapping[str, Any], variation: Variation | None) -> Any:
     if clusters is not None:
         identities = _numbers(clusters[0], None, np.uint64)
         clusters = identities, clusters[1] and tuple(clusters[1]), clusters[2]
-    group = tuple(names[k] for k in code.tolist())
-    return spec, group, arrays | {"unit": unit, "options": options}, clusters, content["by"]
+    known = {k: name for k, name in enumerate(names) if name is None or isinstance(name, str)}
+    group = tuple(known[k] for k in code.tolist())
+    arrays |= {"unit": unit, "options": options}
+    return Content(spec, group, arrays, clusters, content["by"])
 
 
 def _is_possible(sums: NDArray[Any], its: Field, *, weighted: bool) -> bool:

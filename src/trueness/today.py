@@ -17,21 +17,19 @@ from numpy.typing import NDArray
 from trueness import exact_sums
 from trueness.bins import Bins, Edges, ProbabilityGrid, as_bins, class_grid, confidence_bins_for
 from trueness.engine import portable
-from trueness.exact_sums import FloatArray, IntArray
+from trueness.exact_sums import IntArray
 from trueness.old_table import (
     CalibrationTable,
     EventSpec,
     EventTable,
     OptionTables,
     SingleSpec,
-    Sums,
     Tables,
     TableSpec,
 )
 from trueness.old_table.clusters import MAX_ROW_BLOCKS, row_blocks
 from trueness.old_table.event_content import classes_as_events, event_index
 from trueness.old_table.exact_sums import ExactSum, FloatSum
-from trueness.old_table.tables import GroupedTables
 from trueness.ranking import DEFAULT_TIES, ties_for
 from trueness.refusals import InvalidTypeError, InvalidValueError
 from trueness.rows import OptionRows, option_rows_of, refuse_bad_rows
@@ -52,7 +50,7 @@ from trueness.spec import Spec, TableOptions
 from trueness.table import Clusters, Parts, RankBins, Table
 from trueness.tabulation import edges_for, passes, tabulate_in_detail
 from trueness.tabulation import portable as todays_portable
-from trueness.tabulation.compiled import units
+from trueness.tabulation.compiled import LOG_SCORE, POSSIBLE_VARIANCE, units
 from trueness.tabulation.options import refused_by_row
 from trueness.variation import CONFIDENCE, Variation, as_variation
 
@@ -71,38 +69,12 @@ class Names(NamedTuple):
     """The column, or columns, that groups are values of."""
 
 
-@dataclass(frozen=True, slots=True)
-class Piece:
+class Piece(NamedTuple):
     """The rows with one number of classes."""
 
     source: TodaysRows
     which: IntArray | None = None
     """Their places among all rows; None if they are all."""
-
-    @property
-    def n_rows(self) -> int:
-        """The number of rows."""
-        return self.source.n_rows
-
-    @property
-    def n_classes(self) -> int:
-        """The number of classes or options."""
-        return self.source.n_classes
-
-    @property
-    def weight(self) -> FloatArray | None:
-        """The weights of the rows."""
-        return self.source.sample_weight
-
-    def block(self, start: int, stop: int) -> NDArray[Any]:
-        """Probabilities, (rows, C), float32 or float64."""
-        return self.source.block(start, stop)
-
-    def labels(self, start: int, stop: int) -> NDArray[Any]:
-        """Class indices, or shares of classes, (rows, C)."""
-        labels = self.source.labels
-        assert labels is not None
-        return labels.shares(start, stop) if labels.soft else labels.block(start, stop)
 
 
 @dataclass(frozen=True, slots=True)
@@ -210,7 +182,6 @@ def _clusters(clusters: Any, n_rows: int, index: Any) -> Names:
 def spec_of(rows: Rows, options: TableOptions, engine: str = "auto") -> Spec:
     """The spec of the table of these rows; bins that depend on the rows are fitted to them."""
     own, measure = rows.n_classes is None, as_variation(options.variation)
-    ties = "first" if options.ties is None else options.ties
     ties = ("split" if own else "first") if options.ties is None else ties_for(ties, options=own)
 
     def edges(variation: Any, bins: Bins) -> Edges:
@@ -271,11 +242,11 @@ def tabulate_rows(
 def _labels(rows: Rows, piece: Piece) -> tuple[Parts, IntArray]:
     """The distinct labels of the rows of a piece, and the place among them of each row's."""
     which = slice(None) if piece.which is None else piece.which
-    code, identities = np.zeros(piece.n_rows, np.int64), np.zeros(1, np.uint64)
+    code, identities = np.zeros(piece.source.n_rows, np.int64), np.zeros(1, np.uint64)
     names: tuple[str | None, ...] = (None,)
     if rows.groups is not None:
         code, names = rows.groups.codes[which], rows.groups.names
-    unit = np.zeros(piece.n_rows, np.int64)
+    unit = np.zeros(piece.source.n_rows, np.int64)
     if rows.clusters is not None and rows.clusters.identities is not None:
         unit, identities = rows.clusters.codes[which], rows.clusters.identities
         if not len(identities):
@@ -285,7 +256,7 @@ def _labels(rows: Rows, piece: Piece) -> tuple[Parts, IntArray]:
     else:
         present, of_rows = np.unique(code * len(identities) + unit, return_inverse=True)
     group, of = np.divmod(present, len(identities))
-    options = np.full(len(present), piece.n_classes)
+    options = np.full(len(present), piece.source.n_classes)
     return Parts(tuple(names[k] for k in group.tolist()), identities[of], options), of_rows
 
 
@@ -295,8 +266,7 @@ def _summed(
     """The sums of rows of one number of classes, each in the part of its number."""
     specs = _todays_specs(spec, rows.n_classes)
     groups, group_of_part = parts.without_units.distinct()
-    portably = passes.engine_for(rows, specs, engine) is todays_portable
-    if portably or not hasattr(Sums, "possible_variance"):
+    if passes.engine_for(rows, specs, engine) is todays_portable:
         sums = spec.zeros(len(parts.group), len(groups.group), rows.n_classes)
         portable.add(rows, rows.spans(), spec, part, group_of_part[part], sums)
         return sums
@@ -428,12 +398,12 @@ def _sums_of_lines(spec: Spec, of: Any, n_classes: int) -> dict[str, NDArray[Any
         "rows": rows[:, 0, :m],
         "ordered": np.stack([whole[:, 0, :m, :c], fraction[:, 0, :m, :c]], axis=-1),
         "ranks": np.stack([count[:, 0, :m], none[:, 0, :m]], axis=-1),
-        "log_score": scores[:, :, 0],
-        "log_score_variance": scores[:, :, 3],
+        "log_score": scores[:, :, LOG_SCORE],
+        "log_score_variance": scores[:, :, POSSIBLE_VARIANCE],
         "top_rows": rows[:, 1, :k],
         "top_predicted": np.stack([whole[:, 1, :k, 0], fraction[:, 1, :k, 0]], axis=-1),
         "top_observed": np.stack([count[:, 1, :k, 0], none[:, 1, :k, 0]], axis=-1),
-        "predicted_score": predicted[:, :, 0],
+        "predicted_score": predicted[:, :, LOG_SCORE],
         "log_likelihood": parts["overall"][:, 0],
     }
     if of.events is not None:
@@ -456,9 +426,6 @@ def table_of(old: Any) -> Table:
     """A table of one of today's kinds as a `Table`, with the sums that it has."""
     if isinstance(old, Table):
         return old
-    if isinstance(old, GroupedTables):
-        tables = [_named(table_of(each), name, old.by) for name, each in old.groups.items()]
-        return Table.sum(tables)
     if isinstance(old, (CalibrationTable, OptionTables)):
         return table_of(Tables(old))
     if isinstance(old, Tables):
@@ -492,12 +459,6 @@ def _of_tables(old: Tables) -> Table:
         parts = Parts((None,), np.zeros(1, np.uint64), np.array([n]))
         tables.append(Table(spec, parts, _sums_of(spec, *sums)))
     return Table.sum(tables or [Table.empty(spec)])
-
-
-def _named(table: Table, name: str | None, by: str | None) -> Table:
-    """The table of a group of this name."""
-    parts = table.parts._replace(group=(name,) * len(table.parts.group))
-    return replace(table, parts=parts, by=by)
 
 
 # Fast paths of single numbers ---------------------------------------------------------------------

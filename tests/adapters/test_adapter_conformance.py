@@ -96,8 +96,9 @@ def agree(make: Maker, y_true: np.ndarray, y_prob: np.ndarray, **options: Any) -
     made, core = make(y_true, y_prob, **options), tn.tabulate(y_true, y_prob, **options)
     assert made == core
     assert equal_counts(made, core)
-    assert made.sums.same(core.sums, "true_probability", "square", "predicted_rows", "predicted_brier")
-    assert made.sums.same(core.sums, "brier_residual", "brier_residual_variance")
+    assert made.sums.same(core.sums, "true_probability", "square", "possible_variance")
+    by_class = ("predicted_rows", "predicted_possible_variance", "predicted_misses")
+    assert made.sums.same(core.sums, *by_class)
     assert_close(made, core)
     assert (made.tied_rows, made.impossible_rows) == (core.tied_rows, core.impossible_rows)
     readers = (tn.variation_calibration_error, tn.ranked_calibration_error, tn.top_label_error)

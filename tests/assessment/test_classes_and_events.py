@@ -64,9 +64,11 @@ class TestVectors:
             close(0.970988536922),
             close(0.991104055459),
         ]
-        brier = result.table.brier_residuals
-        assert brier is not None
-        assert (brier.score.sum(), brier.variance.sum()) == (close(0.485), close(0.33685012))
+        possible, misses = result.table.sums.possible_variance, result.table.sums.predicted_misses
+        assert possible is not None
+        assert misses is not None
+        assert possible.value.sum() == close(sum(by_class.variance))
+        assert misses.value.tolist() == [close(1.13), close(1.24), close(0.53)]
 
     def test_event(self) -> None:
         event = tn.assess_event(B_Y, B_P, bins=tn.EqualMass(5), curve="logistic", rng=0)

@@ -50,7 +50,7 @@ class TestTablesByClass:
 
     def test_the_summary_names_them(self, npz: str, tmp_path: Path, capsys: Any) -> None:
         for options, words in (
-            ([], "10 of confidence, each class in 72 cells of its probability"),
+            ([], "10 of confidence, each class in 80 cells of its probability"),
             (["--no-by-class"], "10 of confidence"),
         ):
             assert main(["tabulate", npz, *options, "-o", str(tmp_path / "t.json")]) == 0

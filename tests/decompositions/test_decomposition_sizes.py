@@ -17,12 +17,13 @@ def test_sizes_and_noise_floors_of_an_event() -> None:
     for run in range(RUNS):
         rng = np.random.default_rng(run)
         p = rng.beta(1, 1.5, 300)
-        table = tn.tabulate_events(rng.random(300) < p, p)
+        y = rng.random(300) < p
+        table = tn.tabulate_events(y, p)
         found = {
             "smooth": tn.smooth_calibration_error(table, resamples=79, rng=run),
             "corp": tn.corp_decomposition(table, resamples=79, rng=run),
             "corp log": tn.corp_decomposition(table, score="log", resamples=79, rng=run),
-            "brier": tn.brier_decomposition(table, resamples=79, rng=run),
+            "brier": tn.brier_decomposition(y, p, resamples=79, rng=run),
             "log": tn.log_reliability(table, resamples=79, rng=run),
         }
         values = {
@@ -47,8 +48,9 @@ def test_sizes_of_tables_by_variation_and_of_the_best_temperature() -> None:
     for run in range(RUNS):
         y, p = tn.simulate.calibrated(400, [0.7] * 4, rng=run)
         table = tn.tabulate(y, p)
-        brier, fit = tn.brier_decomposition(table, resamples=79, rng=run), tn.temperature_profile(y, p).fit()
-        tests = (tn.brier_test(table), brier, tn.log_reliability(table, resamples=79, rng=run), fit)
+        brier = tn.brier_decomposition(y, p, resamples=79, rng=run)
+        fit = tn.temperature_profile(y, p).fit()
+        tests = (tn.brier_test(y, p), brier, tn.log_reliability(table, resamples=79, rng=run), fit)
         for name, it in zip(names, tests, strict=True):
             rejected[name] += it.p_value <= 0.05
         corrected.append(brier.corrected_reliability)

@@ -17,8 +17,8 @@ UNIT = 2**52
 
 CLASS_EDGES = sorted(
     {Fraction(k, 60) for k in range(61)}
-    | {Fraction(1, 2**j) for j in (7, 8, 9, 10, 13, 17)}
-    | {1 - Fraction(1, 2**j) for j in (7, 8, 9, 10, 13, 17)}
+    | {Fraction(1, 2**j) for j in (7, 8, 9, 10, 13, 17, 20, 23, 26, 30)}
+    | {1 - Fraction(1, 2**j) for j in (7, 8, 9, 10, 13, 17, 20, 23, 26, 30)}
 )
 
 _TAIL = {Fraction(32 + i, 32 * 2**e) for e in range(7, 31) for i in range(32)} | {Fraction(1, 64)}

@@ -255,12 +255,12 @@ def tabulate(
             table["rank"][m][c] += w * share
         table["variation"][m] += w * integer(v)
         table["tied_rows"] += sum(1 for x in p if x == p[y]) > 1
-        table["log_score_variance"] += w * integer(varentropy_nats(p), LOG_UNIT)
         table["true_probability"] += w * integer(p[y])
         table["square"] += w * sum(integer(x * x) for x in p)
         if p[y] > 0:
             table["log_likelihood"] += w * integer(math.log(p[y]), LOG_UNIT)
             table["log_score"] += w * integer(math.log(p[y]) + entropy_nats(p), LOG_UNIT)
+            table["log_score_variance"] += w * w * integer(varentropy_nats(p), LOG_UNIT)
         else:
             table["impossible_rows"] += 1
     return table

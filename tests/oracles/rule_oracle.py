@@ -98,9 +98,10 @@ class ScalarRow:
     true_probability: int
     """In units of 2⁻⁵², as is the square."""
     square: int
-    brier_residual: int
-    """p_y - ‖p‖² in units of 2⁻⁵², as is its variance."""
-    brier_variance: int
+    possible_variance: int
+    """The variance if the true class is possible, else 0."""
+    misses: int
+    """1 - q₁ in units of 2⁻⁵²."""
     predicted: int
     """The class of the largest probability, of equal ones the one with the lowest index."""
     impossible: bool
@@ -116,18 +117,17 @@ def scalar_row(p: Sequence[float], label: int, n_classes: int) -> ScalarRow:
     """What is summed of one good row of probabilities, float64 (a float32 is one of them)."""
     assert len(p) == n_classes
     total = sum(map(units, p))
-    sum_h = sum_g = square = cube = 0
+    sum_h = sum_g = square = 0
     for x in p:
         logarithm = log2(x)
         t = (x + 0.0) * logarithm
         sum_h += bits(1.0 - t) - bits(1.0)
         sum_g += bits(2.0 + t * logarithm) - bits(2.0)
         square += units(x * x)
-        cube += units((x * x) * x)
-    norm = float(square) * 2.0**-52
     entropy = float(sum_h) * 2.0**-52
     moment = float(sum_g) * 2.0**-51
     variance = max(moment + (entropy * entropy) * (float(total - 2**53) * 2.0**-52), 0.0)
+    in_units = round(variance * ((LN2 * LN2) * 2.0**40))
     p_true = p[label]
     log_score = log_likelihood = 0
     if p_true > 0.0:
@@ -141,11 +141,11 @@ def scalar_row(p: Sequence[float], label: int, n_classes: int) -> ScalarRow:
         confidence=max(*p, 1.0 / n_classes),
         log_score=log_score,
         log_likelihood=log_likelihood,
-        variance=round(variance * ((LN2 * LN2) * 2.0**40)),
+        variance=in_units,
         true_probability=units(p_true),
         square=square,
-        brier_residual=units(p_true) - square,
-        brier_variance=units(max(float(cube) * 2.0**-52 - norm * norm, 0.0)),
+        possible_variance=in_units if p_true > 0.0 else 0,
+        misses=UNIT - units(max(p)),
         predicted=list(p).index(max(p)),
         impossible=p_true == 0.0,
         more=sum(x > p_true for x in p),
@@ -239,7 +239,9 @@ def scalar_row_of_logits(z: Sequence[float], label: int, n_classes: int) -> Scal
         changed["before"] = sum(x == z[label] for x in z[:label])
     if p[label] < 2.0**-1022:
         changed["impossible"] = z[label] == -math.inf
+        changed["possible_variance"] = 0
         if z[label] != -math.inf:
+            changed["possible_variance"] = row.variance
             log_p = underflowed_log_p(z, label)
             changed["log_score"] = round((log_p + row.entropy * LN2) * 2.0**40)
             changed["log_likelihood"] = round(log_p * 2.0**40)

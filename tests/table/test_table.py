@@ -1,250 +1,220 @@
-"""A table is an immutable value; tables add, compare and refuse to add if they differ in kind."""
+"""Laws of the one table: adding, regrouping and coarsening commute, and nothing is lost."""
 
-import copy
-import os
-import pickle
-import re
-from dataclasses import FrozenInstanceError
-from pathlib import Path
+import tracemalloc
+from itertools import pairwise
+from time import perf_counter
 from typing import Any
 
 import numpy as np
-import oracle
 import pytest
-from table_rows import WEIGHT, Y_PROB, Y_TRUE
+from conftest import KINDS, OPTIONS, kinds, rows_of, seeds, table_of
+from hypothesis import given
+from hypothesis import strategies as st
 
 import trueness as tn
-
-ARRAYS = [
-    "count",
-    "ordered_sum",
-    "rank_count",
-    "variation_sum",
-    "row_count",
-    "weight_square_sum",
-    "effective_count",
-    "edges",
-    "mean_ordered",
-    "rank_frequency",
-    "mean_variation",
-    "predicted_variation",
-    "observed_variation",
-    "gap",
-]
+from trueness.spec import FIELDS
+from trueness.table import MOST_BYTES, Parts, Table
+from trueness.today import TableOptions, read, tabulate_rows
 
 
-def stored_arrays(table: tn.CalibrationTable) -> list[np.ndarray]:
-    """Every array inside a table."""
-    fields = [value for _, value in sorted(table.sums.items())]
-    parts = [[value, *(getattr(value, name, None) for name in ("whole", "fraction"))] for value in fields]
-    parts += [[value.value] for value in fields if hasattr(value, "value") and not hasattr(value, "whole")]
-    return [part for some in parts for part in some if isinstance(part, np.ndarray)]
-
-
-class TestImmutability:
-    @pytest.mark.parametrize("name", ARRAYS)
-    def test_nothing_written_into_an_array_reaches_the_table(
-        self, table: tn.CalibrationTable, name: str
-    ) -> None:
-        before = copy.deepcopy(table)
-        array = getattr(table, name)
-        if array.flags.writeable:
-            array[...] = 1
-        else:
-            with pytest.raises(ValueError, match="read-only"):
-                array[...] = 1
-        assert table == before
-
-    def test_the_integers_inside_are_read_only(self) -> None:
-        table = tn.tabulate(Y_TRUE, Y_PROB)
-        stored = [table.count, table.row_count, table.rank_count]
-        for exact in (table.sums.ordered, table.sums.rank, table.sums.variation, table.sums.log_score):
-            stored += [exact.whole, exact.fraction]
-        assert not any(array.flags.writeable for array in stored)
-
-    @pytest.mark.parametrize("name", ["spec", "sums", "count", "n_rows"])
-    def test_attributes_cannot_be_set(self, table: tn.CalibrationTable, name: str) -> None:
-        # TypeError is what Python 3.11 makes of setting a property on a frozen dataclass with slots.
-        with pytest.raises((AttributeError, FrozenInstanceError, TypeError)):
-            setattr(table, name, None)
-
-    @pytest.mark.parametrize(
-        "value",
-        [tn.EqualWidth(3), tn.EqualMass(3), tn.EqualWidth(9), tn.Edges([0, 1]), tn.variations["iqv"]],
-        ids=lambda value: type(value).__name__,
-    )
-    def test_the_parts_are_frozen_too(self, value: Any) -> None:
-        name = "name" if isinstance(value, tn.Variation) else next(iter(type(value).__dataclass_fields__))
-        with pytest.raises((AttributeError, FrozenInstanceError)):
-            setattr(value, name, 5)
-
-    def test_the_named_measures_cannot_be_replaced(self) -> None:
-        with pytest.raises(TypeError):
-            tn.variations["entropy"] = tn.variations["iqv"]  # type: ignore[index]
-
-    def test_tables_are_not_hashable(self, table: tn.CalibrationTable) -> None:
-        with pytest.raises(TypeError, match="hash"):
-            hash(table)
-
-    @pytest.mark.parametrize(
-        "again",
-        [copy.copy, copy.deepcopy, *(lambda t, p=p: pickle.loads(pickle.dumps(t, p)) for p in (0, 2, 5))],
-        ids=["copy", "deepcopy", "pickle 0", "pickle 2", "pickle 5"],
-    )
-    def test_copies_are_as_immutable(self, table: tn.CalibrationTable, again: Any) -> None:
-        """NumPy drops the read-only flag of arrays that travel; a table puts it back."""
-        there = again(table)
-        assert there == table
-        arrays = stored_arrays(there)
-        assert len(arrays) == len(stored_arrays(table)) >= 10
-        assert not any(array.flags.writeable for array in arrays)
-        with pytest.raises(ValueError, match="read-only"):
-            there.row_count[0] += 1
-
-    @pytest.mark.parametrize("name", [*oracle.MEASURES, "renyi(2)", "tsallis(0.5)"])
-    def test_tables_travel_between_processes(self, name: str) -> None:
-        """multiprocessing and joblib send results by pickle; a file is never one."""
-        table = tn.tabulate(Y_TRUE, Y_PROB, variation=name)
-        there = pickle.loads(pickle.dumps(table))
-        assert there == table
-        assert there + table == table + table
-        assert tn.variation_calibration_error(there) == tn.variation_calibration_error(table)
-
-
-class TestShapesAndTypes:
-    def test_shapes(self, table: tn.CalibrationTable) -> None:
-        m, c = table.n_bins, table.n_classes
-        assert (m, c) == (10, 3)
-        two = {"ordered_sum", "rank_count", "mean_ordered", "rank_frequency"}
-        for name in ARRAYS:
-            expected = (m, c) if name in two else (m + 1,) if name == "edges" else (m,)
-            assert getattr(table, name).shape == expected, name
-
-    def test_types(self) -> None:
-        plain, split = tn.tabulate(Y_TRUE, Y_PROB), tn.tabulate(Y_TRUE, Y_PROB, ties="split")
-        weighted = tn.tabulate(Y_TRUE, Y_PROB, sample_weight=WEIGHT)
-        assert plain.count.dtype == plain.rank_count.dtype == plain.row_count.dtype == np.int64
-        assert split.count.dtype == np.int64
-        assert split.rank_count.dtype == np.float64
-        assert weighted.count.dtype == weighted.rank_count.dtype == np.float64
-        assert weighted.row_count.dtype == np.int64
-        for table in (plain, split, weighted):
-            assert table.ordered_sum.dtype == table.variation_sum.dtype == np.float64
-            for name, kind in {
-                "n_rows": int,
-                "n_classes": int,
-                "n_bins": int,
-                "tied_rows": int,
-                "impossible_rows": int,
-                "log_score_sum": float,
-                "log_score_variance": float,
-            }.items():
-                assert type(getattr(table, name)) is kind, name
-
-    def test_empty_bins_are_nan_and_full_ones_are_not(self) -> None:
-        """Rows near uniform fill the last bin alone."""
-        table = tn.tabulate([0, 1], [[0.34, 0.33, 0.33]] * 2)
-        filled = np.array([False] * 9 + [True])
-        for name in ("mean_variation", "predicted_variation", "observed_variation", "gap"):
-            assert (np.isnan(getattr(table, name)) == ~filled).all(), name
-        for name in ("mean_ordered", "rank_frequency"):
-            assert (np.isnan(getattr(table, name)) == ~filled[:, None]).all(), name
-        for gap in (tn.variation_gap, tn.top_label_gap, tn.uncertainty_gap, tn.ranked_gap):
-            assert (np.isnan(gap(table)) == ~filled).all()
-
-    def test_gap_is_observed_minus_predicted_and_its_sign_means_over_confident(self) -> None:
-        """Sure of the wrong class half the time: H rises from P to O, confidence falls; both are over-confident."""
-        rows, labels = [[0.9, 0.1]] * 10, [0, 1] * 5
-        by_entropy, by_confidence = (
-            tn.tabulate(labels, rows),
-            tn.tabulate(labels, rows, variation="confidence"),
-        )
-        assert np.nansum(by_entropy.gap) == pytest.approx(0.531004406411, abs=1e-12)
-        assert np.nansum(by_confidence.gap) == pytest.approx(-0.4, abs=1e-12)
-        for gap in (
-            tn.variation_gap(by_entropy),
-            tn.variation_gap(by_confidence),
-            tn.top_label_gap(by_entropy),
-            tn.uncertainty_gap(by_entropy),
-            tn.ranked_gap(by_entropy),
-        ):
-            assert np.nansum(gap) > 0
-
-    def test_tied_rows_counts_ties_of_the_true_class_only(self) -> None:
-        rows = [[0.4, 0.4, 0.2], [0.4, 0.4, 0.2], [0.5, 0.3, 0.2], [0.2, 0.4, 0.4]]
-        assert tn.tabulate([0, 2, 1, 2], rows).tied_rows == 2
+def same(a: Table, b: Table) -> bool:
+    """Equal to the bit; weighted sums to the rounding of their order."""
+    if not a.spec.weighted:
+        return a == b
+    alike = a.spec == b.spec and a.parts.is_same(b.parts)
+    return alike and all(np.allclose(a.sums[name], b.sums[name], 1e-12, 1e-12) for name in a.sums)
 
 
 class TestAdding:
-    @pytest.mark.parametrize(
-        ("one", "other", "shown"),
-        [
-            (tn.Edges([0, 0.1 + 0.2, 1]), tn.Edges([0, 0.3, 1]), ["edges[1]", "0.30000000000000004", "0.3"]),
-            (
-                tn.Edges([0, 0.5, 1], 1e-12),
-                tn.Edges([0, 0.5, 1], 1.0000000000000002e-12),
-                ["snap", "1e-12", "1.0000000000000002e-12"],
-            ),
-            (
-                tn.Edges(np.linspace(0, 1, 31)),
-                tn.Edges([*np.linspace(0, 1, 31)[:15], 0.51, *np.linspace(0, 1, 31)[16:]]),
-                ["edges[15]", "0.5", "0.51"],
-            ),
-        ],
-        ids=["last digit", "snap", "in the middle"],
-    )
-    def test_the_difference_of_bins_that_print_alike_is_shown(
-        self, one: tn.Edges, other: tn.Edges, shown: list[str]
+    @given(kinds, seeds, seeds, seeds)
+    def test_it_is_associative_and_commutative(
+        self, kind: str, one: int, two: int, three: int
     ) -> None:
-        with pytest.raises(ValueError, match="bins") as caught:
-            tn.tabulate(Y_TRUE, Y_PROB, bins=one) + tn.tabulate(Y_TRUE, Y_PROB, bins=other)
-        assert all(re.search(rf"(?<![\d.]){re.escape(word)}(?![\d.])", str(caught.value)) for word in shown)
+        a, b, c = (table_of(kind, seed) for seed in (one, two, three))
+        assert same(a + b, b + a)
+        assert same((a + b) + c, a + (b + c))
+        assert same(Table.sum([c, a, b]), sum([a, b, c]))
 
-    def test_measures_of_the_same_name_are_distinguished(self) -> None:
+    @given(kinds, seeds)
+    def test_the_empty_table_is_its_identity(self, kind: str, seed: int) -> None:
+        a = table_of(kind, seed)
+        empty = Table.empty(a.spec, clusters=a.clusters is not None, by=a.by)
+        assert same(a + empty, a)
+        assert same(empty + a, a)
+        assert (empty + empty).n_rows == 0
+
+    @given(kinds, seeds, st.lists(st.integers(1, 39), max_size=4))
+    def test_the_parts_of_rows_add_to_the_whole(
+        self, kind: str, seed: int, cuts: list[int]
+    ) -> None:
+        """The same rows, cut anywhere; single rows are in blocks by their position."""
+        if kind == "rows":
+            kind = "plain"
+        n, whole = 40, rows_of(kind, seed, 40)
+        spec = tabulate_rows(whole, OPTIONS).spec
         tables = [
-            tn.tabulate(
-                Y_TRUE, Y_PROB, variation=tn.Variation("mine", lambda x: 1 - x[..., 0], range=(0, top))
-            )
-            for top in (1.0, 2.0)
+            tabulate_rows(rows_of(kind, seed, n, some=slice(start, stop)), spec)
+            for start, stop in pairwise([0, *sorted(set(cuts)), n])
         ]
-        with pytest.raises(ValueError, match=r"variation.*'mine'.*(another|same name)"):
-            tables[0] + tables[1]
+        assert same(Table.sum(tables), tabulate_rows(whole, spec))
 
-    def test_things_that_are_not_tables(self) -> None:
-        table = tn.tabulate(Y_TRUE, Y_PROB)
-        for thing in (1, 0.0, None, [1], np.zeros(3), "table"):
-            with pytest.raises(TypeError):
-                table + thing
-        assert table != 1
-        assert (table == None) is False  # noqa: E711
+    def test_other_options_are_refused_by_name(self) -> None:
+        table = table_of("plain", 0)
+        rows = rows_of("plain", 0)
+        others = {
+            "bins differs": tabulate_rows(rows, TableOptions(bins=6, confidence_bins=4)),
+            "variation differs": tabulate_rows(rows, TableOptions("iqv", 5, 4)),
+            "ties differs": tabulate_rows(
+                rows, TableOptions(bins=5, confidence_bins=4, ties="split")
+            ),
+            "weighted differs": table_of("weights", 0),
+            "n_classes differs": tabulate_rows(rows_of("plain", 0, c=4), OPTIONS),
+            "clusters, and the other has not": table_of("clusters", 0),
+            "groups by": table_of("groups", 0),
+            "class_bins differs": tabulate_rows(rows, OPTIONS).coarsen(class_bins=10),
+        }
+        for text, other in others.items():
+            with pytest.raises(tn.Refusal, match=text) as refused:
+                table + other
+            assert refused.value.code == "different-tables"
 
-    def test_float32_and_float64_rows_add(self) -> None:
-        """The bins are the same; only the snap at their edges follows the dtype of the rows."""
-        both = tn.tabulate(Y_TRUE, Y_PROB) + tn.tabulate(Y_TRUE, Y_PROB.astype(np.float32))
-        assert both.n_rows == 400
+    def test_many_tables_take_linear_time(self) -> None:
+        tables = [table_of("groups clusters", seed) for seed in range(50)]
+        many = {n: (tables * 200)[:n] for n in (1000, 10_000)}
+        took = {}
+        for n, listed in many.items():
+            start = perf_counter()
+            Table.sum(listed)
+            took[n] = perf_counter() - start
+        assert took[10_000] < 25 * took[1000]  # ten times as many; a quadratic sum takes a hundred
 
 
-class TestComparing:
-    def test_equality_sees_everything(self) -> None:
-        table = tn.tabulate(Y_TRUE, Y_PROB)
-        moved = Y_PROB.copy()
-        moved[3] = moved[3] + np.array([2.0**-52, -(2.0**-52), 0])
-        assert tn.tabulate(Y_TRUE, moved) != table
-        assert tn.tabulate((Y_TRUE + 1) % 3, Y_PROB) != table
-        assert tn.tabulate(Y_TRUE[:-1], Y_PROB[:-1]) != table
+class TestRegrouping:
+    @given(kinds, seeds, seeds, st.sampled_from([("group",), ("unit",), ("group", "unit")]))
+    def test_over_commutes_with_adding(self, kind: str, one: int, other: int, labels: Any) -> None:
+        a, b = table_of(kind, one), table_of(kind, other)
+        assert same(a.over(*labels) + b.over(*labels), (a + b).over(*labels))
+
+    @given(st.sampled_from(["groups", "groups clusters"]), seeds, seeds)
+    def test_select_commutes_with_adding(self, kind: str, one: int, other: int) -> None:
+        a, b = table_of(kind, one), table_of(kind, other)
+        for name in {*a.group_names} & {*b.group_names}:
+            assert a.select(group=name) + b.select(group=name) == (a + b).select(group=name)
+        for n in a.options:
+            assert a.select(options=n) + b.select(options=n) == (a + b).select(options=n)
+
+    @given(kinds, seeds)
+    def test_groups_add_to_all_rows(self, kind: str, seed: int) -> None:
+        table = table_of(kind, seed)
+        parts = [table.select(group=name) for name in table.group_names if name is not None]
+        assert not parts or same(Table.sum(parts), table)
+        assert table.regroup(table.parts) == table
+
+    @given(kinds, seeds)
+    def test_groups_and_clusters_change_no_number_of_all_rows(self, kind: str, seed: int) -> None:
+        table = table_of(kind, seed)
+        plain = table.over("group", "unit")
+        for name in table.sums:
+            assert table.value(name) == pytest.approx(plain.value(name), rel=1e-12)
+        for number in ("n_rows", "accuracy", "confidence", "brier_score", "log_loss"):
+            assert getattr(table, number) == pytest.approx(getattr(plain, number), rel=1e-12)
+        bins = table.rank_bins("unit") if table.clusters else table.rank_bins("group")
+        for of_each, of_all in zip(bins[:3], plain.rank_bins()[:3], strict=True):
+            assert of_each.sum(axis=0) == pytest.approx(of_all, rel=1e-12)
+
+    def test_parts_of_one_group_stay_together(self) -> None:
+        table = table_of("groups clusters", 1)
+        labels = Parts(
+            tuple("x" if k % 2 else "y" for k in range(len(table.parts.group))), *table.parts[1:]
+        )
+        with pytest.raises(tn.Refusal, match="must stay together"):
+            table.regroup(labels)
+        with pytest.raises(tn.Refusal, match="no group 'd'"):
+            table.select(group="d")
+        with pytest.raises(tn.Refusal, match="'group' or 'unit'"):
+            table.over("units")
 
 
-@pytest.mark.parametrize("moved", [False, True])
-def test_ctrl_c_while_a_table_is_saved(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, moved: bool) -> None:
-    """KeyboardInterrupt is raised, whether the file was already in its place or not, and no other file remains."""
-    move = os.replace
+class TestCoarsening:
+    @given(kinds, seeds, seeds)
+    def test_it_commutes_with_adding(self, kind: str, one: int, other: int) -> None:
+        a, b = (
+            tabulate_rows(rows_of(kind, seed), TableOptions(bins=12, confidence_bins=12))
+            for seed in (one, other)
+        )
+        coarser = {"bins": 4, "top_bins": 3, "class_bins": 20}
+        assert same(a.coarsen(**coarser) + b.coarsen(**coarser), (a + b).coarsen(**coarser))
 
-    def interrupted(source: str, target: str) -> None:
-        if moved:
-            move(source, target)
-        raise KeyboardInterrupt
+    @given(st.sampled_from([kind for kind in KINDS if kind != "rows"]), seeds)
+    def test_it_is_the_table_in_these_bins(self, kind: str, seed: int) -> None:
+        rows = rows_of(kind, seed)
+        fine = tabulate_rows(rows, TableOptions(bins=12, confidence_bins=12))
+        assert same(
+            fine.coarsen(4, 3), tabulate_rows(rows, TableOptions(bins=4, confidence_bins=3))
+        )
 
-    monkeypatch.setattr(os, "replace", interrupted)
-    with pytest.raises(KeyboardInterrupt):
-        tn.tabulate([0, 1], [[0.9, 0.1]] * 2).save(tmp_path / "t.json")
-    assert [path.name for path in tmp_path.iterdir()] == (["t.json"] if moved else [])
+    def test_bins_that_are_not_nested_are_refused(self) -> None:
+        with pytest.raises(tn.Refusal, match="not an edge"):
+            table_of("plain", 0).coarsen(3)
+        with pytest.raises(tn.Refusal, match="depends on the class"):
+            table_of("plain", 0).coarsen(class_bins=tn.EqualMass(4))
+
+    def test_equal_mass_is_found_from_the_counts(self) -> None:
+        table = tabulate_rows(rows_of("plain", 3, 400), TableOptions(bins=tn.EqualWidth(400)))
+        counts = table.coarsen(tn.EqualMass(4)).value("rows")
+        assert counts.sum() == 400
+        assert np.all(np.abs(counts - 100) <= 25)
+
+
+class TestClusters:
+    def many(self, n_clusters: int, c: int, n: int) -> Table:
+        rng = np.random.default_rng(0)
+        p = rng.dirichlet(np.full(c, 0.3), n).astype(np.float32)
+        y, clusters = rng.integers(c, size=n), np.arange(n) % n_clusters
+        return tabulate_rows(read(y, p, clusters=clusters, normalize=True))
+
+    @pytest.mark.parametrize(
+        ("n_clusters", "c", "units"), [(100_000, 10, 2048), (4096, 100, 2048), (256, 1000, 256)]
+    )
+    def test_many_fit_into_the_memory(self, n_clusters: int, c: int, units: int) -> None:
+        table = self.many(n_clusters, c, n_clusters)
+        of_parts = sum(it.nbytes for name, it in table.sums.items() if FIELDS[name].axis == "part")
+        assert of_parts <= MOST_BYTES
+        assert len(table.units) <= units
+        clusters = table.clusters
+        assert clusters is not None
+        assert len(clusters.identities) == n_clusters
+        dealt = n_clusters > units
+        assert (clusters.n_blocks == units) if dealt else (clusters.n_blocks is None)
+        assert (f"{n_clusters:,} clusters" + (f" in {units} blocks" if dealt else "")) in repr(
+            table
+        )
+
+    def test_clusters_that_were_dealt_stay_together(self) -> None:
+        """Adding two batches deals clusters as if they had been one."""
+        rng = np.random.default_rng(1)
+        p, y = rng.dirichlet(np.ones(2), 12_000), rng.integers(2, size=12_000)
+        names = np.arange(12_000) % 6000
+        batches = [
+            tabulate_rows(read(y[some], p[some], clusters=names[some]))
+            for some in (slice(0, 3000), slice(3000, 9000), slice(9000, None))
+        ]
+        assert Table.sum(batches) == tabulate_rows(read(y, p, clusters=names))
+
+    def test_memory_of_single_numbers_stays_small(self) -> None:
+        table = table_of("clusters", 0)
+        tracemalloc.start()
+        for _ in range(100):
+            table = table + table_of("clusters", 0)
+        assert tracemalloc.get_traced_memory()[0] < 2**22
+        tracemalloc.stop()
+
+
+def test_what_is_printed() -> None:
+    lines = repr(table_of("groups clusters", 0)).splitlines()
+    assert lines[0].startswith(
+        "Table: 30 rows, 3 classes, 3 groups by ward, 9 clusters, 5 bins of entropy"
+    )
+    assert len(lines) == 7
+    assert all(len(line) <= 100 for line in lines)
+    assert "up to 3 classes" in repr(table_of("options", 0))

@@ -84,5 +84,5 @@ def test_holds_the_columns_of_the_table_with_everything(n_classes: int, options:
         assert not less.variation_sum.any()
         assert _same(less.ordered_sum, full.ordered_sum)
         assert _same(less.rank_count, full.rank_count)
-        assert less.brier_residuals is None
+        assert less.sums.possible_variance is None
         assert less.ordered_sum.shape[1] == (1 if detail == "first" else n_classes)

@@ -131,16 +131,15 @@ class TestRows:
         assert sums.log_score_variance.total().units == sum(row.variance for row in rows)
         assert sums.true_probability.units == sum(row.true_probability for row in rows)
         assert sums.square.units == sum(row.square for row in rows)
-        assert sums.brier_residual.total().units == sum(row.brier_residual for row in rows)
-        assert sums.brier_residual_variance.total().units == sum(row.brier_variance for row in rows)
+        assert sums.possible_variance.total().units == sum(row.possible_variance for row in rows)
         of_class = [[row for row in rows if row.predicted == c] for c in range(n_classes)]
         assert sums.predicted_rows.tolist() == [*map(len, of_class)]
         for column, name in enumerate(("log_score", "variance")):
             expected = [sum(getattr(row, name) for row in some) for some in of_class]
             assert units_of(sums.predicted_scores, column) == expected
-        for column, name in enumerate(("brier_residual", "brier_variance")):
+        for name in ("possible_variance", "misses"):
             expected = [sum(getattr(row, name) for row in some) for some in of_class]
-            assert units_of(sums.predicted_brier, column) == expected
+            assert units_of(getattr(sums, f"predicted_{name}")) == expected
         assert units_of(sums.variation) == [sum(rule_oracle.units(row.variation) for row in rows)]
         assert int(sums.impossible_rows) == sum(row.impossible for row in rows)
         assert int(sums.tied_rows) == sum(row.equal > 1 for row in rows)
@@ -177,8 +176,8 @@ def compare(found: BlockStatistics, expected: list[rule_oracle.ScalarRow]) -> No
     assert found.log_scores[2].tolist() == [row.variance for row in expected]
     assert found.true_probability.tolist() == [row.true_probability for row in expected]
     assert found.square.tolist() == [row.square for row in expected]
-    assert found.brier[0].tolist() == [row.brier_residual for row in expected]
-    assert found.brier[1].tolist() == [row.brier_variance for row in expected]
+    names = ("log_score", "variance", "possible_variance", "misses")
+    assert found.scores.tolist() == [[getattr(row, name) for row in expected] for name in names]
     assert found.predicted_class.tolist() == [row.predicted for row in expected]
     assert found.impossible.tolist() == [row.impossible for row in expected]
     assert found.rank.tolist() == [row.more + row.before for row in expected]

@@ -9,13 +9,12 @@ carrying, so each number is split into integers ("words") far narrower than 64 b
 | ordered sums, for each rank | high and low half, 26 bits each: C and C |
 | rank counts | C, or in halves if ties are split: C and C |
 | sum of V | whole, high half, low half |
-| log-score and its variance | whole, high half, low half of each, 20 bits each half |
-| Brier residual and its variance | high and low half of each |
+| log-score, its variance, that of possible rows | likewise, 20 bits each half |
 
 If labels are soft, rank counts are in halves, and the totals end with the sum of 1 - ‖s‖², in three words.
 
-The last two are also kept of the rows that predict each class, after the number of these rows. They do not depend on
-the bins, so they are among the totals.
+The scores are also kept of the rows that predict each class, after the number of these rows and
+before the sum of 1 - q₁. They do not depend on the bins, so they are among the totals.
 
 """
 
@@ -35,8 +34,12 @@ LOG_HALF = LOG_SCORE_BITS // 2
 TOTALS = ("log_likelihood", "true_probability", "square")
 """The sums over all rows, three words each, that follow the tied and the impossible rows in the totals."""
 
-N_SCORES = 3 + 3 + 2 + 2
-"""Words of log-score and Brier residual, with their variances."""
+OF_BIN = {"variation": HALF}
+OF_BIN |= dict.fromkeys(("log_score", "log_score_variance", "possible_variance"), LOG_HALF)
+"""The last sums of a bin, three words each, and half of their bits."""
+
+OF_CLASS = 1 + 3 * 4
+"""The words of the rows that predict a class."""
 
 N_COUNTS = 2
 """The words of tied and impossible rows, with which the totals begin."""
@@ -46,7 +49,7 @@ _FIRST_TOTALS = N_COUNTS + 3 * len(TOTALS)
 
 def width(spec: TableSpec, soft: bool = False) -> int:
     """The number K of words in a bin."""
-    return 1 + _n_sums(spec, soft) * spec.n_cells + 3 + N_SCORES
+    return 1 + _n_sums(spec, soft) * spec.n_cells + 3 * len(OF_BIN)
 
 
 def n_totals(spec: TableSpec, soft: bool = False) -> int:
@@ -56,7 +59,7 @@ def n_totals(spec: TableSpec, soft: bool = False) -> int:
 
 def _n_scored_totals(spec: TableSpec) -> int:
     """The number of words before those of soft labels."""
-    return _FIRST_TOTALS + spec.n_cells * (1 + N_SCORES)
+    return _FIRST_TOTALS + spec.n_cells * OF_CLASS
 
 
 def _n_sums(spec: TableSpec, soft: bool) -> int:
@@ -75,7 +78,7 @@ def words_of(sums: Sums, spec: TableSpec, soft: bool = False) -> tuple[IntArray,
         sums.rows[:, None],
         *halves(_exact(sums.ordered)),
         *([rank.whole] if _has_whole_ranks(spec, soft) else halves(rank)),
-        *_scored_words(sums),
+        *(_side_by_side(getattr(sums, name)) for name in OF_BIN),
     ]
     totals: list[IntArray] = [np.array([sums.tied_rows, sums.impossible_rows]), *_scored_totals(sums)]
     if soft:
@@ -84,24 +87,13 @@ def words_of(sums: Sums, spec: TableSpec, soft: bool = False) -> tuple[IntArray,
     return np.concatenate(words, axis=1), np.concatenate(totals)
 
 
-def _scored_words(sums: Sums) -> list[IntArray]:
-    """The words of V and of the scores of each bin."""
-    return [
-        np.stack(three_words(_exact(sums.variation)), axis=1),
-        *_score_words(
-            _side_by_side(sums.log_score, sums.log_score_variance),
-            _side_by_side(sums.brier_residual, sums.brier_residual_variance),
-        ),
-    ]
-
-
 def _scored_totals(sums: Sums) -> list[IntArray]:
     """The words of the scores of all rows, and of the rows that predict each class."""
     assert sums.predicted_rows is not None
-    of_classes = _score_words(_exact(sums.predicted_scores), _exact(sums.predicted_brier))
+    scores = sums.predicted_scores, sums.predicted_possible_variance, sums.predicted_misses
     return [
         np.ravel([three_words(_exact(getattr(sums, name))) for name in TOTALS]),
-        np.concatenate([sums.predicted_rows[:, None], *of_classes], axis=1).ravel(),
+        np.hstack([sums.predicted_rows[:, None], *map(_side_by_side, scores)]).ravel(),
     ]
 
 
@@ -117,7 +109,7 @@ def sums_of(bins: IntArray, totals: IntArray, spec: TableSpec, soft: bool = Fals
         "rank": ExactSum(ranks[0].copy(), np.zeros_like(ranks[0]), PROBABILITY_BITS)
         if _has_whole_ranks(spec, soft)
         else of_halves(*ranks),
-        **_scored_sums(bins[:, -3 - N_SCORES :], totals, c),
+        **_scored_sums(bins[:, -3 * len(OF_BIN) :], totals, c),
     }
     first = _n_scored_totals(spec)
     if soft and (last := totals[first : first + 3]).any():
@@ -126,50 +118,25 @@ def sums_of(bins: IntArray, totals: IntArray, spec: TableSpec, soft: bool = Fals
 
 
 def _scored_sums(bins: IntArray, totals: IntArray, n_classes: int) -> dict[str, Any]:
-    """The sums whose `_scored_words` and `_scored_totals` are these."""
-    (log_score, log_score_variance), (residual, residual_variance) = map(
-        _columns, _scores_of(bins[:, -N_SCORES:])
-    )
-    predicted = totals[_FIRST_TOTALS:][: n_classes * (1 + N_SCORES)].reshape(n_classes, 1 + N_SCORES)
-    predicted_scores, predicted_brier = _scores_of(predicted[:, 1:])
+    """The last sums of bins, and those whose `_scored_totals` are these."""
+    of_bins = zip(OF_BIN.items(), bins.reshape(len(bins), -1, 3).swapaxes(0, 1), strict=True)
+    predicted = totals[_FIRST_TOTALS:][: n_classes * OF_CLASS].reshape(n_classes, OF_CLASS)
+    scores = predicted[:, 1:].reshape(n_classes, -1, 3)
     named = zip(TOTALS, totals[N_COUNTS:_FIRST_TOTALS].reshape(-1, 3), (LOG_HALF, HALF, HALF), strict=True)
     return {
-        "variation": of_three_words(bins[:, :3], HALF),
-        "log_score": log_score,
-        "log_score_variance": log_score_variance,
-        "brier_residual": residual,
-        "brier_residual_variance": residual_variance,
+        **{name: of_three_words(words, half) for (name, half), words in of_bins},
         "predicted_rows": predicted[:, 0].copy(),
-        "predicted_scores": predicted_scores,
-        "predicted_brier": predicted_brier,
+        "predicted_scores": of_three_words(scores[:, :2], LOG_HALF),
+        "predicted_possible_variance": of_three_words(scores[:, 2], LOG_HALF),
+        "predicted_misses": of_three_words(scores[:, 3], HALF),
         **{name: of_three_words(words, half) for name, words, half in named},
     }
 
 
-def _score_words(scores: ExactSum, brier: ExactSum) -> tuple[IntArray, IntArray]:
-    """The words of log-score and its variance, (n, 6), and of Brier residual and its variance, (n, 4)."""
-    n = len(scores.whole)
-    log_words, brier_words = np.stack(three_words(scores), axis=-1), np.stack(halves(brier), axis=-1)
-    return log_words.reshape(n, -1), brier_words.reshape(n, -1)
-
-
-def _scores_of(words: IntArray) -> tuple[ExactSum, ExactSum]:
-    """The sums whose `_score_words`, side by side, are these, (n, 2) each."""
-    pairs = words[:, 6:].reshape(-1, 2, 2)
-    return of_three_words(words[:, :6].reshape(-1, 2, 3), LOG_HALF), of_halves(pairs[..., 0], pairs[..., 1])
-
-
-def _columns(pair: ExactSum) -> tuple[ExactSum, ExactSum]:
-    """Two sums (n,) of one (n, 2)."""
-    first, second = (ExactSum(pair.whole[:, k], pair.fraction[:, k], pair.bits) for k in (0, 1))
-    return first, second
-
-
-def _side_by_side(first: object, second: object) -> ExactSum:
-    """One sum (n, 2) of two (n,)."""
-    a, b = _exact(first), _exact(second)
-    whole, fraction = np.stack([a.whole, b.whole], axis=1), np.stack([a.fraction, b.fraction], axis=1)
-    return ExactSum(whole, fraction, a.bits)
+def _side_by_side(total: object) -> IntArray:
+    """The words of n sums, (n, 3), or of n pairs of sums, (n, 6)."""
+    words = np.stack(three_words(_exact(total)), axis=-1)
+    return words.reshape(len(words), -1)
 
 
 def _exact(total: object) -> ExactSum:

@@ -33,7 +33,7 @@ class ProbabilityGrid:
     probabilities keep their cells.
 
     >>> class_grid().n_cells, event_grid().n_cells
-    (72, 5026)
+    (80, 5026)
     """
 
     edges: tuple[float, ...]
@@ -95,11 +95,11 @@ def _symmetric(lower: Iterable[float], middle: Iterable[float]) -> ProbabilityGr
 
 @cache
 def class_grid() -> ProbabilityGrid:
-    """72 cells: k/60, and 2⁻ʲ and 1 - 2⁻ʲ for j = 7, 8, 9, 10, 13, 17.
+    """80 cells: k/60, and 2⁻ʲ and 1 - 2⁻ʲ for j = 7, 8, 9, 10, 13, 17, 20, 23, 26, 30.
 
     It merges exactly into 1, 2, 3, 4, 5, 6, 10, 12, 15, 20, 30 or 60 bins of equal width.
     """
-    return _symmetric((2.0**-j for j in (7, 8, 9, 10, 13, 17)), (k / 60 for k in range(61)))
+    return _symmetric((2.0**-j for j in (7, 8, 9, 10, 13, 17, 20, 23, 26, 30)), (k / 60 for k in range(61)))
 
 
 @cache

@@ -1,4 +1,4 @@
-"""Scores split into parts, and the smooth calibration error: functions of a table, each with its noise floor.
+"""Scores split into parts, and the smooth calibration error, each with its noise floor.
 
 They are no part of `assess`; docs/guide/scores.md says what each is good for.
 """

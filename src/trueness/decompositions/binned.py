@@ -1,21 +1,24 @@
-"""Scores split by the bins of a table: the Brier score into five parts, and the calibration part of the log score."""
+"""Scores split by bins: the Brier score, the calibration part of the log score; the Brier test."""
 
 from __future__ import annotations
 
 import math
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 
 from trueness._arguments import whole_number
 from trueness._arrays import FloatArray
 from trueness._random import Seed, root_seed
-from trueness.bins import Bins
+from trueness.bins import Bins, as_bins
 from trueness.decompositions.frequencies import Frequencies, Totals
 from trueness.old_inference.null import p_value
 from trueness.old_inference.results import ZTest
-from trueness.old_table import CalibrationTable, EventTable, require_table
-from trueness.refusals import InvalidValueError
+from trueness.old_table import CalibrationTable, EventSpec, EventTable, TableSpec, require_table
+from trueness.rows import Rows, refuse_bad_rows
+from trueness.tabulation import edges_for, tabulate_rows
+from trueness.variation import ENTROPY
 
 _CERTAIN = "every prediction is certain or uniform, so the Brier score cannot vary"
 
@@ -28,7 +31,7 @@ class BrierDecomposition:
     """
 
     score: float
-    """The Brier score: summed over classes for a table by variation, (p - y)² for an event."""
+    """The Brier score: summed over classes, or (p - y)² for an event."""
     reliability: float
     """REL = Σ w·‖q̄ - r̄‖²: 0 if every bin is calibrated; above 0 by noise."""
     resolution: float
@@ -90,38 +93,62 @@ class LogReliability:
         )
 
 
-def brier_test(table: CalibrationTable) -> ZTest:
-    """Z = Σ(p_y - ‖p‖²)/√Σ(Σ_c p_c³ - ‖p‖⁴): Spiegelhalter's test for any number of classes; below 0: over-confident.
+def brier_test(
+    y_true: Any,
+    y_prob: Any,
+    *,
+    sample_weight: Any = None,
+    from_logits: bool = False,
+    normalize: bool = False,
+    classes: Any = None,
+) -> ZTest:
+    """Z = Σw(p_y - ‖p‖²)/√Σw²(Σ_c p_c³ - ‖p‖⁴): Spiegelhalter's test for any number of classes.
 
-    Standard normal if the model is calibrated. For two classes it is Spiegelhalter's Z with the opposite sign. Unlike
-    the log-score it is finite for every row, and weaker where the lower ranks are wrong.
+    Standard normal if the model is calibrated, below 0 if it is over-confident. For two classes it
+    is Spiegelhalter's Z with the opposite sign. Unlike the log-score it is finite for every row,
+    and weaker where the lower ranks are wrong. Rows are as in `tabulate`.
 
     >>> import trueness as tn
     >>> y_true, y_prob = tn.simulate.calibrated(5000, [1, 1, 1], rng=0)
-    >>> test = brier_test(tn.tabulate(y_true, tn.simulate.sharpen(y_prob, 1.3)))
+    >>> test = brier_test(y_true, tn.simulate.sharpen(y_prob, 1.3))
     >>> test.value < -4, test.p_value < 1e-4
     (True, True)
     """
-    require_table("table", table)
-    sums = table.brier_residuals
-    if sums is None:
-        raise _without_scores("brier_test")
-    unit = float(table.weight_square_sum.sum() / table.count.sum()) if table.n_rows else 1.0
-    variance = float(sums.variance.sum()) * unit
-    if variance <= 1e-14 * max(table.n_rows, 1):
-        return ZTest(math.nan, math.nan, _CERTAIN if table.n_rows else "no rows")
-    z = float(sums.score.sum()) / math.sqrt(variance)
+    rows = Rows.of(
+        y_true, y_prob, sample_weight, from_logits=from_logits, normalize=normalize, classes=classes
+    )
+    refuse_bad_rows(rows, 0, rows.n_rows)
+    assert rows.labels is not None
+    weight = np.ones(rows.n_rows) if rows.sample_weight is None else rows.sample_weight
+    residual, variance = 0.0, 0.0
+    for start, stop in rows.spans():
+        w, p = weight[start:stop], rows.block(start, stop).astype(np.float64)
+        norm, of_true = (p**2).sum(axis=1), p[np.arange(len(p)), rows.labels.block(start, stop)]
+        residual += float(w @ (of_true - norm))
+        variance += float(w**2 @ ((p**3).sum(axis=1) - norm**2))
+    if variance <= 1e-14 * float(weight @ weight):
+        return ZTest(math.nan, math.nan, _CERTAIN)
+    z = residual / math.sqrt(variance)
     return ZTest(z, math.erfc(abs(z) / math.sqrt(2)))
 
 
 def brier_decomposition(
-    table: CalibrationTable | EventTable, bins: int | Bins = 10, *, resamples: int = 999, rng: Seed = 0
+    y_true: Any,
+    y_prob: Any,
+    bins: int | Bins = 10,
+    *,
+    sample_weight: Any = None,
+    from_logits: bool = False,
+    normalize: bool = False,
+    classes: Any = None,
+    resamples: int = 999,
+    rng: Seed = 0,
 ) -> BrierDecomposition:
     """The Brier score split over bins into reliability, resolution, uncertainty and two parts within bins.
 
-    For a table by variation the bins are its own, and ranks take the place of classes: the Brier score does not depend
-    on their order. For an event table (one event, on the event grid) `bins` are those of its probability, as in
-    `event_calibration_error`.
+    Rows are as in `tabulate`. Bins are those of entropy, and ranks take the place of classes: the
+    Brier score does not depend on their order. If `y_prob` has one dimension, it is the probability
+    of an event, and bins are those of this probability, as in `event_calibration_error`.
 
     References
     ----------
@@ -132,14 +159,23 @@ def brier_decomposition(
     --------
     >>> import trueness as tn
     >>> y_true, y_prob = tn.simulate.calibrated(2000, [1, 1, 1], rng=0)
-    >>> table = tn.tabulate(y_true, y_prob)
-    >>> parts = brier_decomposition(table)
-    >>> round(parts.total - table.brier_score, 12), parts.p_value > 0.05
+    >>> parts = brier_decomposition(y_true, y_prob)
+    >>> round(parts.total - tn.tabulate(y_true, y_prob).brier_score, 12), parts.p_value > 0.05
     (0.0, True)
     """
-    binned, totals = _binned("brier_decomposition", table, bins)
-    if totals is None:
-        raise _without_scores("brier_decomposition")
+    rows = Rows.of(
+        y_true, y_prob, sample_weight, from_logits=from_logits, normalize=normalize, classes=classes
+    )
+    weighted = sample_weight is not None
+    if len(rows.y_prob.shape) == 1:
+        (events,) = tabulate_rows(rows, [EventSpec.by_class(2, weighted=weighted)])
+        assert isinstance(events, EventTable)
+        binned, totals = Frequencies.of_event(events, bins), Totals.of_event(events)
+    else:
+        edges = edges_for(rows, ENTROPY, as_bins(bins), "auto", None)
+        spec = TableSpec(rows.n_classes, ENTROPY, edges, weighted=weighted)
+        (table,) = tabulate_rows(rows, [spec])
+        binned, totals = Frequencies.of_table(table), Totals.of_table(table)
     n_draws, seed = whole_number("resamples", resamples, 1), root_seed(rng)
     weight, scale = binned.weight, binned.scale
     unc = scale * (1 - _square(binned.mean_observed))
@@ -176,23 +212,17 @@ def log_reliability(
     >>> log_reliability(tn.tabulate(y_true, y_prob)).p_value > 0.05
     True
     """
-    binned, _ = _binned("log_reliability", table, bins)
+    if isinstance(table, EventTable):
+        binned = Frequencies.of_event(table, bins)
+    else:
+        require_table("table", table)
+        binned = Frequencies.of_table(table)
     n_draws, seed = whole_number("resamples", resamples, 1), root_seed(rng)
     parts = [_divergence(r, binned.predicted) @ binned.weight for r in binned.draws(seed, n_draws)]
     null, of_bins = np.concatenate(parts), _divergence(binned.observed, binned.predicted)
     value = float(of_bins @ binned.weight)
     ratio = 2 * float(of_bins @ binned.count)
     return LogReliability(value, ratio, float(null.mean()), p_value(null, value), n_draws)
-
-
-def _binned(
-    reader: str, table: CalibrationTable | EventTable, bins: int | Bins
-) -> tuple[Frequencies, Totals | None]:
-    """The bins of a table, with the sums over all rows that the Brier score needs."""
-    if isinstance(table, EventTable):
-        return Frequencies.of_event(reader, table, bins), Totals.of_event(table)
-    require_table("table", table)
-    return Frequencies.of_table(table), Totals.of_table(table)
 
 
 def _square(vectors: FloatArray) -> FloatArray:
@@ -219,9 +249,3 @@ def _divergence(r: FloatArray, q: FloatArray) -> FloatArray:
     with np.errstate(divide="ignore", invalid="ignore"):
         terms = np.where(r > 0, r * np.log(r / q), 0.0)
     return np.asarray(terms.sum(axis=-1))
-
-
-def _without_scores(reader: str) -> InvalidValueError:
-    cause = f"{reader} needs sums that the table lacks"
-    remedy = "its event is not on the event grid: make it again from the rows"
-    return InvalidValueError("no-scores", cause, remedy, argument="table")

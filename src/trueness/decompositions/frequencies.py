@@ -43,11 +43,11 @@ class Frequencies:
         return cls(count, bins.weight, ordered, bins.observed)
 
     @classmethod
-    def of_event(cls, reader: str, table: EventTable, bins: int | Bins) -> Frequencies:
+    def of_event(cls, table: EventTable, bins: int | Bins) -> Frequencies:
         """Bins of the probability of the only event of a table."""
         if len(table.events) != 1 or not table.n_rows:
             cause = (
-                f"{reader} needs a table of one event with rows, this one has "
+                "log_reliability needs a table of one event with rows, this one has "
                 f"{len(table.events)} events and {table.n_rows} rows"
             )
             remedy = "select one with table.select(event)"
@@ -104,16 +104,16 @@ class Totals(NamedTuple):
     """Of ‖p‖²."""
 
     @classmethod
-    def of_table(cls, table: CalibrationTable) -> Totals | None:
-        """None if the table lacks these sums."""
+    def of_table(cls, table: CalibrationTable) -> Totals:
+        """Of a table with scores."""
         true, square, n = table.sums.true_probability, table.sums.square, float(table.count.sum())
-        return None if true is None or square is None else cls(float(true.value) / n, float(square.value) / n)
+        assert true is not None
+        assert square is not None
+        return cls(float(true.value) / n, float(square.value) / n)
 
     @classmethod
-    def of_event(cls, table: EventTable) -> Totals | None:
-        """Of the two outcomes of an event; None if the table is not on the event grid."""
-        if not table.spec.has_moments:
-            return None
+    def of_event(cls, table: EventTable) -> Totals:
+        """Of the two outcomes of an event on the event grid."""
         t = totals_of(table)
         true = 2 * t.product + t.count - t.predicted - t.observed
         return cls(true / t.count, (2 * t.square - 2 * t.predicted + t.count) / t.count)

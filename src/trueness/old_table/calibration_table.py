@@ -19,7 +19,7 @@ from trueness.bins import Bins, Edges, as_bins, group_starts
 from trueness.old_table import cluster_file
 from trueness.old_table import file as table_file
 from trueness.old_table.content import Sums, TableSpec
-from trueness.old_table.exact_sums import ExactSum, Sum
+from trueness.old_table.exact_sums import ExactSum
 from trueness.old_table.label_worth import row_worth, squared_distance
 from trueness.old_table.score_sums import ScoreSums
 from trueness.old_table.table_text import text_of
@@ -135,27 +135,12 @@ class CalibrationTable:
         return ScoreSums(self.count, self.sums.log_score.value, self.sums.log_score_variance.value)
 
     @property
-    def brier_residuals(self) -> ScoreSums | None:
-        """Σ(p_y - ‖p‖²) of each bin and its variance."""
-        residual, variance = self.sums.brier_residual, self.sums.brier_residual_variance
-        if residual is None or variance is None:
-            return None
-        return ScoreSums(self.count, residual.value, variance.value)
-
-    @property
     def log_scores_by_predicted_class(self) -> ScoreSums | None:
         """Σ(ln p_y + H) of the rows that predict each class, and its variance."""
-        return self._by_predicted_class(self.sums.predicted_scores)
-
-    @property
-    def brier_residuals_by_predicted_class(self) -> ScoreSums | None:
-        """Σ(p_y - ‖p‖²) of the rows that predict each class, and its variance."""
-        return self._by_predicted_class(self.sums.predicted_brier)
-
-    def _by_predicted_class(self, sums: Sum | None) -> ScoreSums | None:
-        if (rows := self.sums.predicted_rows) is None or sums is None:
+        rows, scores = self.sums.predicted_rows, self.sums.predicted_scores
+        if rows is None or scores is None:
             return None
-        return ScoreSums(rows, sums.value[:, 0], sums.value[:, 1])
+        return ScoreSums(rows, scores.value[:, 0], scores.value[:, 1])
 
     @property
     def accuracy(self) -> float:

@@ -9,7 +9,7 @@ import numpy as np
 
 from trueness.bins import Edges
 from trueness.old_table.content import Sums, TableSpec
-from trueness.old_table.exact_sums import ExactSum, Sum
+from trueness.old_table.exact_sums import ExactSum, FloatSum, Sum
 from trueness.ranking import LEAST_LOG
 from trueness.refusals import InvalidValueError
 from trueness.rows import sum_tolerance
@@ -53,11 +53,16 @@ def require_consistent(spec: TableSpec, sums: Sums, n_rows: Any) -> None:
     most = LEAST_LOG**2 if soft else log_c**2 + 2  # of soft labels the squares of the scores are summed
     reachable = np.all((variance >= 0) & (variance <= most * weight))
     require(bool(reachable), "log_score_variance is out of range for so many rows")
+    if sums.possible_variance is not None:
+        possible, square = sums.possible_variance.value, sums.weight_square
+        least = variance if square is None else most * square.value
+        reachable = np.all((possible >= 0) & (possible <= least))
+        require(bool(reachable), "possible_variance is out of range for so many rows")
     if sums.label_spread is not None:
         within = 0 <= float(sums.label_spread.value) <= mass * (1 + 1e-9)
         require(within, "label_spread is out of range for so many rows")
     _require_scores(spec, sums, mass, slack)
-    _require_residuals(sums, weight, slack)
+    _require_predicted(sums, weight)
 
 
 def _require_scores(spec: TableSpec, sums: Sums, mass: float, slack: float) -> None:
@@ -82,31 +87,39 @@ def _require_scores(spec: TableSpec, sums: Sums, mass: float, slack: float) -> N
     require(within, "log_score and log_likelihood do not belong to the same rows")
 
 
-def _require_residuals(sums: Sums, weight: Any, slack: float) -> None:
-    """Refuse Brier residuals and sums of predicted classes that no rows can have, or that differ from those of bins."""
-    residual, variance = sums.brier_residual, sums.brier_residual_variance
-    if residual is None or variance is None:
-        return
-    within = np.all(np.abs(residual.value) <= (1 + slack) * weight)
-    require(bool(within), "brier_residual is out of range for so many rows")
-    most = 1.0 if sums.label_spread is not None else 0.25
-    within = np.all((variance.value >= 0) & (variance.value <= (most + COARSEST_EPS) * weight))
-    require(bool(within), "brier_residual_variance is out of range for so many rows")
-    rows, scores, brier = sums.predicted_rows, sums.predicted_scores, sums.predicted_brier
-    if rows is None or scores is None or brier is None:
+def _require_predicted(sums: Sums, weight: Any) -> None:
+    """Refuse sums of predicted classes that no rows can have, or that differ from those of bins."""
+    rows, scores, misses = sums.predicted_rows, sums.predicted_scores, sums.predicted_misses
+    of_bins, of_classes = sums.possible_variance, sums.predicted_possible_variance
+    if rows is None or scores is None or misses is None or of_bins is None or of_classes is None:
         return
     require(bool(np.all(rows >= 0)), "predicted_rows has a negative count")
     require(sum(rows.tolist()) == sum(sums.rows.tolist()), "predicted_rows does not add up to the rows")
-    by_bin = (sums.log_score, sums.log_score_variance, residual, variance)
-    by_class = (scores, brier)
-    for k, of_bins in enumerate(by_bin):
+    most = rows if sums.weight is None else np.where(rows > 0, np.inf, 0.0)
+    within = np.all((misses.value >= 0) & (misses.value <= most))
+    require(bool(within), "predicted_misses is out of range for so many rows")
+    for by_bin, by_class, column in (
+        (sums.log_score, scores, 0),
+        (sums.log_score_variance, scores, 1),
+        (of_bins, of_classes, ...),
+        (_misses_of_bins(sums), misses, ...),
+    ):
         require(
-            _same_total(of_bins, by_class[k // 2], k % 2, weight),
+            _same_total(by_bin, by_class, column, weight),
             "the scores of bins and of predicted classes do not belong to the same rows",
         )
 
 
-def _same_total(of_bins: Sum, of_classes: Sum, column: int, weight: Any) -> bool:
+def _misses_of_bins(sums: Sums) -> Sum:
+    """Σ(1 - q₁) over each bin, (M,)."""
+    ordered = sums.ordered
+    if isinstance(ordered, ExactSum):
+        whole = sums.rows - ordered.whole[:, 0]
+        return ExactSum.with_carry(whole, -ordered.fraction[:, 0], ordered.bits)
+    return FloatSum(sums.mass - ordered.value[:, 0])
+
+
+def _same_total(of_bins: Sum, of_classes: Sum, column: Any, weight: Any) -> bool:
     """Whether sums over bins, and over predicted classes, have the same total; up to rounding of weighted ones."""
     if isinstance(of_bins, ExactSum) and isinstance(of_classes, ExactSum):
         mine, theirs = of_bins.total(), of_classes.total()

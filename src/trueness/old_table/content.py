@@ -143,16 +143,16 @@ class Sums(NamedSums):
     """Σ‖p‖², each p·p rounded to a multiple of 2⁻⁵², ()."""
     log_likelihood: Sum | None = None
     """Σ ln p_y over rows with p_y > 0, in nats, ()."""
-    brier_residual: Sum | None = None
-    """Σ(p_y - ‖p‖²) over each bin, (M,)."""
-    brier_residual_variance: Sum | None = None
-    """Σ(Σ_c p_c³ - ‖p‖⁴) over each bin, its variance if the model is calibrated, (M,)."""
+    possible_variance: Sum | None = None
+    """Σ of the varentropies of the rows of each bin with p_y > 0, or of w² times these, (M,)."""
     predicted_rows: IntArray | None = None
     """Rows that predict each class: that of the largest probability, of equal ones the first, (C,)."""
     predicted_scores: Sum | None = None
     """Of these rows, the sums of `log_score` and `log_score_variance`, (C, 2)."""
-    predicted_brier: Sum | None = None
-    """Of these rows, the sums of `brier_residual` and `brier_residual_variance`, (C, 2)."""
+    predicted_possible_variance: Sum | None = None
+    """Of these rows, `possible_variance`, (C,)."""
+    predicted_misses: Sum | None = None
+    """Of these rows, Σ(1 - q₁), how often the model expects to be wrong, (C,)."""
     label_spread: Sum | None = None
     """Σ(1 - ‖s‖²) over rows with soft labels s, (); left out if no row has one."""
     weight: FloatSum | None = None
@@ -188,11 +188,11 @@ class Sums(NamedSums):
             true_probability=zero((), PROBABILITY_BITS) if scored else None,
             square=zero((), PROBABILITY_BITS) if scored else None,
             log_likelihood=zero((), LOG_SCORE_BITS) if scored else None,
-            brier_residual=zero((m,), PROBABILITY_BITS) if scored else None,
-            brier_residual_variance=zero((m,), PROBABILITY_BITS) if scored else None,
+            possible_variance=zero((m,), LOG_SCORE_BITS) if scored else None,
             predicted_rows=np.zeros(c, np.int64) if scored else None,
             predicted_scores=zero((c, 2), LOG_SCORE_BITS) if scored else None,
-            predicted_brier=zero((c, 2), PROBABILITY_BITS) if scored else None,
+            predicted_possible_variance=zero((c,), LOG_SCORE_BITS) if scored else None,
+            predicted_misses=zero((c,), PROBABILITY_BITS) if scored else None,
             weight=FloatSum(np.zeros(m)) if spec.weighted else None,
             weight_square=FloatSum(np.zeros(m)) if spec.weighted else None,
         )
@@ -249,7 +249,7 @@ def _columns(sums: Sum, n: int) -> Sum:
     return ExactSum(sums.whole[:, :n], sums.fraction[:, :n], sums.bits)
 
 
-BY_PREDICTED_CLASS = frozenset({"predicted_rows", "predicted_scores", "predicted_brier"})
+BY_PREDICTED_CLASS = frozenset(it.name for it in fields(Sums) if it.name.startswith("predicted_"))
 """The sums that have an entry for each predicted class instead of each bin."""
 
 

@@ -189,14 +189,8 @@ class OptionTables(Mapping[int, CalibrationTable]):
         """Σ(ln p_y + H) of each bin and its variance."""
         return self.padded.log_scores
 
-    @property
-    def brier_residuals(self) -> ScoreSums | None:
-        """Σ(p_y - ‖p‖²) of each bin and its variance."""
-        return self.padded.brier_residuals
-
     log_scores_by_predicted_class: None = None
     """Options of different rows are not the same classes."""
-    brier_residuals_by_predicted_class: None = None
 
     @property
     def accuracy(self) -> float:

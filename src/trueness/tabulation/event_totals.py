@@ -33,8 +33,6 @@ from trueness.rows import Rows, row_sums
 from trueness.tabulation.soft_labels import share_spread, shares_by_rank, whole_units
 
 _HALF = PROBABILITY_BITS // 2
-_SLICES = 4096
-"""A slice of [0, 1] so wide holds few edges of the class grid, and finding it is quicker than a search."""
 
 
 class EventBlock(NamedTuple):
@@ -68,10 +66,6 @@ class EventDescriber:
     def __init__(self, spec: EventSpec, eps: float) -> None:
         self.spec, self.scratch = spec, Scratch()
         self.thresholds = spec.grid.thresholds(eps)
-        # The cell of the lower end of each slice: others of the slice are at most two cells further.
-        self.first_cell = np.searchsorted(self.thresholds, np.arange(_SLICES + 1) / _SLICES, side="left")
-        few = np.diff(self.first_cell).max() <= 2
-        self.padded = np.append(self.thresholds, [np.inf, np.inf]) if few else None
 
     def describe(self, rows: Rows, start: int, stop: int) -> EventBlock:
         """Events of rows start to stop."""
@@ -100,17 +94,9 @@ class EventDescriber:
                 y[k] = self._first_rank(given, rows.from_logits, ordered, p_true, labels)
         p += 0.0  # -0 counts as 0
         weight = None if rows.sample_weight is None else rows.sample_weight[start:stop]
-        events = EventBlock(p, y, self._cells(p), weight, soft)
+        cells = np.searchsorted(self.thresholds, p, side="left")
+        events = EventBlock(p, y, cells, weight, soft)
         return events if weight is None or weight.all() else events.select(weight > 0)
-
-    def _cells(self, p: FloatArray) -> IntArray:
-        """The number of thresholds that each probability exceeds."""
-        if self.padded is None:
-            return np.searchsorted(self.thresholds, p, side="left")
-        cell = self.first_cell.take((p * _SLICES).astype(np.intp))
-        cell += p > self.padded.take(cell)
-        cell += p > self.padded.take(cell)
-        return cell
 
     def _first_rank(
         self,

@@ -204,7 +204,7 @@ class _ExactTotals:
 
 
 class _ScoreTotals:
-    """Running sums of log-scores and Brier residuals, with their variances, by bin and by predicted class."""
+    """Running sums of the scores of rows, by bin and by predicted class."""
 
     def __init__(self, spec: TableSpec, n_bins: int) -> None:
         n_classes = spec.n_cells
@@ -217,7 +217,7 @@ class _ScoreTotals:
         """Add each row once, for its bin and predicted class; then these few sums by bin and by class."""
         n_classes = len(self.predicted_rows)
         cells = _Grouping(group.place * n_classes + block.predicted_class, len(group.count) * n_classes)
-        scores = np.array([block.log_scores[0], block.log_scores[2], *block.brier])
+        scores = block.scores
         # Apart, since the sum of the units themselves may not fit in 64 bits.
         whole = cells.total(scores >> _SCORE_BITS)
         fractions = cells.total(scores & _FRACTIONS)
@@ -231,26 +231,26 @@ class _ScoreTotals:
             add_fractions(totals, (slice(None), where), some.total(fractions), _SCORE_BITS)
 
     def fields(self) -> dict[str, Any]:
-        names = ("log_score", "log_score_variance", "brier_residual", "brier_residual_variance")
-        by_bin = {
-            name: ExactSum(whole, fraction, bits)
-            for name, whole, fraction, bits in zip(
-                names, *self.by_bin, _SCORE_BITS[:, 0].tolist(), strict=True
-            )
-        }
-        scores, brier = (
-            ExactSum(self.by_class[0, which].T.copy(), self.by_class[1, which].T.copy(), bits)
-            for which, bits in ((slice(2), LOG_SCORE_BITS), (slice(2, 4), PROBABILITY_BITS))
-        )
-        return by_bin | {
-            "predicted_rows": self.predicted_rows,
-            "predicted_scores": scores,
-            "predicted_brier": brier,
-        }
+        fields: dict[str, Any] = {"predicted_rows": self.predicted_rows}
+        for name, (sums, which) in _SCORE_FIELDS.items():
+            whole, fraction = getattr(self, sums)[:, which]
+            bits = PROBABILITY_BITS if name == "predicted_misses" else LOG_SCORE_BITS
+            fields[name] = ExactSum(whole.T.copy(), fraction.T.copy(), bits)
+        return fields
 
 
-_SCORE_BITS = np.array([LOG_SCORE_BITS, LOG_SCORE_BITS, PROBABILITY_BITS, PROBABILITY_BITS])[:, None]
+_SCORE_BITS = np.array([LOG_SCORE_BITS] * 3 + [PROBABILITY_BITS])[:, None]
 _FRACTIONS = (1 << _SCORE_BITS) - 1
+
+_SCORE_FIELDS = {
+    "log_score": ("by_bin", 0),
+    "log_score_variance": ("by_bin", 1),
+    "possible_variance": ("by_bin", 2),
+    "predicted_scores": ("by_class", slice(2)),
+    "predicted_possible_variance": ("by_class", 2),
+    "predicted_misses": ("by_class", 3),
+}
+"""The sums of `BlockStatistics.scores` in a table; by bin, that of 1 - q₁ follows from others."""
 
 
 class _WeightedTotals:
@@ -264,7 +264,7 @@ class _WeightedTotals:
         self.totals = np.zeros(4)
         """Log-likelihood, p_y, ‖p‖² and 1 - ‖s‖²."""
         self.by_bin, self.by_class = _FloatTotal(m, 4), _FloatTotal(c, 4)
-        """Log-score, varentropy, Brier residual and its variance."""
+        """`BlockStatistics.scores`; of a varentropy of possible rows w² times it."""
         self.predicted_rows = np.zeros(c, np.int64)
 
     def add(self, block: BlockStatistics) -> None:
@@ -286,9 +286,8 @@ class _WeightedTotals:
         self._add_scores(block, group, weight)
 
     def _add_scores(self, block: BlockStatistics, group: _Grouping, weight: FloatArray) -> None:
-        scores = (
-            np.concatenate([block.log_scores[[0, 2]] * 2.0**-LOG_SCORE_BITS, block.brier / UNIT]) * weight
-        )
+        scores = block.scores / (1 << _SCORE_BITS) * weight
+        scores[2] *= weight
         classes = _Grouping(block.predicted_class, len(self.predicted_rows))
         self.predicted_rows[classes.occupied] += classes.count
         self.by_bin.add(group.occupied, group.total(scores).T)
@@ -308,24 +307,21 @@ class _WeightedTotals:
 
     def sums(self) -> Sums:
         log_likelihood, true_probability, square, spread = (FloatSum(np.array(each)) for each in self.totals)
-        by_bin = [FloatSum(column.copy()) for column in self.by_bin.value.T]
-        by_class = self.by_class.value
+        scores: dict[str, Any] = {
+            name: FloatSum(getattr(self, sums).value[:, which].copy())
+            for name, (sums, which) in _SCORE_FIELDS.items()
+        }
         return Sums(
             **self.counts.fields(),
             ordered=self.ordered.sum(),
             rank=self.rank.sum(),
             variation=self.variation.sum(),
-            log_score=by_bin[0],
-            log_score_variance=by_bin[1],
             true_probability=true_probability,
             square=square,
             log_likelihood=log_likelihood,
             label_spread=spread if self.totals[3] else None,
-            brier_residual=by_bin[2],
-            brier_residual_variance=by_bin[3],
             predicted_rows=self.predicted_rows,
-            predicted_scores=FloatSum(by_class[:, :2].copy()),
-            predicted_brier=FloatSum(by_class[:, 2:].copy()),
+            **scores,
             weight=self.weight.sum(),
             weight_square=self.weight_square.sum(),
         )

@@ -14,15 +14,14 @@ from numpy.typing import NDArray
 from trueness._arrays import FloatArray, IntArray
 from trueness._row_arithmetic import (
     LEAST_NORMAL,
+    TWO_BITS,
     UNIT,
-    brier_variance_units,
     entropy_in_bits,
     entropy_variation,
     log2_of_positive,
     log_likelihood_units,
     log_moments,
     log_score_units,
-    sum_cube_units,
     sum_square_units,
     underflowed_score_units,
     units,
@@ -45,7 +44,6 @@ from trueness.tabulation.soft_labels import (
     share_spread,
     shares_by_rank,
     soft_log_scores,
-    squared_residuals,
     squared_scores,
     whole_units,
 )
@@ -73,8 +71,6 @@ class BlockStatistics(NamedTuple):
     """p_y in units of 2⁻⁵², (n,)."""
     square: IntArray
     """‖p‖² in units of 2⁻⁵², (n,)."""
-    brier: IntArray
-    """p_y - ‖p‖² and its variance if the model is calibrated, in units of 2⁻⁵², (2, n)."""
     predicted_class: IntArray
     """The class of the largest probability, of equal ones the first, (n,)."""
     weight: FloatArray | None
@@ -82,6 +78,17 @@ class BlockStatistics(NamedTuple):
     """Of soft labels: the share of each rank in units of 2⁻⁵², (C, n)."""
     label_spread: IntArray | None = None
     """Of soft labels: 1 - ‖s‖² in units of 2⁻⁵², (n,)."""
+
+    @property
+    def scores(self) -> IntArray:
+        """What is summed by bin and by predicted class, (4, n).
+
+        Log-score, varentropy and that of possible rows in units of 2⁻⁴⁰; 1 - q₁ in units of 2⁻⁵².
+        """
+        log_score, _, variance = self.log_scores
+        possible_variance = np.where(self.impossible, 0, variance)
+        misses = TWO_BITS - self.steps[0].view(np.int64)
+        return np.array([log_score, variance, possible_variance, misses])
 
     def select(self, chosen: NDArray[np.bool_]) -> BlockStatistics:
         """The same for some of the rows."""
@@ -127,14 +134,9 @@ class Describer:
         truth = self._truth(rows, block, ordered, entropy, start)
         truth.log_scores[2] = variance_units(variance_in_bits(moments, entropy, total))
         weight = None if rows.sample_weight is None else rows.sample_weight[start:stop]
-        square = sum_square_units(ordered, scratch)
-        brier = np.stack(
-            [truth.probability - square, brier_variance_units(square, sum_cube_units(ordered, scratch))]
-        )
         if truth.soft is not None:  # how much a soft label varies is not known but from itself
             some = truth.soft.is_soft
             truth.log_scores[2, some] = squared_scores(truth.log_scores[0, some])
-            brier[1, some] = squared_residuals(brier[0, some])
         statistics = BlockStatistics(
             ordered,
             steps,
@@ -145,8 +147,7 @@ class Describer:
             truth.impossible,
             truth.log_scores,
             true_probability=truth.probability,
-            square=square,
-            brier=brier,
+            square=sum_square_units(ordered, scratch),
             predicted_class=block.argmax(axis=1),
             weight=weight,
             rank_units=None if truth.soft is None else truth.soft.rank_units,

@@ -115,11 +115,6 @@ def squared_scores(scores: IntArray) -> IntArray:
     return np.asarray(np.rint(squares * 2.0**LOG_SCORE_BITS), np.int64)
 
 
-def squared_residuals(residuals: IntArray) -> IntArray:
-    """The squares of numbers from -1 to 1 in units of 2⁻⁵², in the same units."""
-    return np.asarray(np.rint((residuals / UNIT) ** 2 * UNIT), np.int64)
-
-
 def mean_share_units(block: NDArray[Any], shares: FloatArray) -> IntArray:
     """Σ_c s_c·p_c of each row in units of 2⁻⁵²; of a one-hot row the probability of its class."""
     means = (block.astype(np.float64) * shares).sum(axis=1)

@@ -37,8 +37,11 @@ SHARED_VALUES, FEW_SHARED_VALUES = 2**19, 2**21
 WAKING_VALUES = 2**15
 """Waking another thread takes about as long as summing so many values."""
 
-SCORE_BITS = (LOG_SCORE_BITS,) * 2 + (PROBABILITY_BITS,) * 2
-"""Of log-score, its variance, Brier residual and its variance."""
+SCORE_BITS = (LOG_SCORE_BITS,) * 3 + (PROBABILITY_BITS,)
+"""Of log-score, its variance, that of possible rows, and expected misses."""
+
+LOG_SCORE, POSSIBLE_VARIANCE, EXPECTED_MISSES = 0, 2, 3
+"""The places of scores, as in `source/totals.h`."""
 
 ROWS_AT_A_TIME = 8
 """The most rows that a kernel works on at a time; if it stops, one of so many is bad."""
@@ -177,20 +180,21 @@ class _Totals:
     def _add_underflowed(
         self, totals: IntArray, block: FloatArray, logits: FloatArray, labels: IntArray, rows: IntArray
     ) -> None:
-        """Add the logarithms of rows whose true class has a probability below 2⁻¹⁰²², from its logit.
+        """Add the scores of rows whose true class has a probability below 2⁻¹⁰²², from its logit.
 
-        `rows` are their numbers, predicted classes and bins, as a kernel returns them.
+        `rows` are their numbers, varentropies, predicted classes and bins, as kernels return them.
         """
-        some, predicted, *bins = rows.T
+        some, variance, *at = rows.T
         log_p = underflowed_log_p(logits[some], labels[some])
         moments = log_moments(np.ascontiguousarray(block[some].T), Scratch(), second=False)
         log_score, log_likelihood = underflowed_score_units(log_p, entropy_in_bits(moments))
-        parts = _Parts.of(totals, self.layout)
-        for table, at in zip(parts.bin_scores, bins, strict=False):
-            _add_units(table[:, 0], at, log_score)
-        _add_units(parts.predicted_scores[:, 0], predicted, log_score)
+        parts, impossible = _Parts.of(totals, self.layout), log_p == -np.inf
+        possible_variance = np.where(impossible, 0, variance)
+        for scores, of_rows in zip((parts.predicted_scores, *parts.bin_scores), at, strict=False):
+            _add_units(scores[:, LOG_SCORE], of_rows, log_score)
+            _add_units(scores[:, POSSIBLE_VARIANCE], of_rows, possible_variance)
         _add_units(parts.overall[:1], np.zeros(len(log_p), np.int64), log_likelihood)
-        self.impossible += int(np.count_nonzero(log_p == -np.inf))
+        self.impossible += int(np.count_nonzero(impossible))
 
     def sums(self) -> list[Sums]:
         """The sums so far, one for each table; they do not change when further rows are added."""
@@ -215,8 +219,9 @@ class _Totals:
             "true_probability": _exact(parts.overall[1], PROBABILITY_BITS),
             "square": _exact(parts.overall[2], PROBABILITY_BITS),
             "predicted_rows": parts.predicted_rows,
-            "predicted_scores": _exact(by_class[:, :BRIER_RESIDUAL], LOG_SCORE_BITS),
-            "predicted_brier": _exact(by_class[:, BRIER_RESIDUAL:], PROBABILITY_BITS),
+            "predicted_scores": _exact(by_class[:, :POSSIBLE_VARIANCE], LOG_SCORE_BITS),
+            "predicted_possible_variance": _exact(by_class[:, POSSIBLE_VARIANCE], LOG_SCORE_BITS),
+            "predicted_misses": _exact(by_class[:, EXPECTED_MISSES], PROBABILITY_BITS),
         }
 
 
@@ -241,10 +246,6 @@ class _Parts(NamedTuple):
         return cls(*[totals[start:stop].reshape(shape) for start, stop, shape in layout.parts])
 
 
-BRIER_RESIDUAL = 2
-"""The first score in units of 2⁻⁵²; those before it are in units of 2⁻⁴⁰."""
-
-
 def _sums_of_bins(parts: _Parts, which: int, spec: TableSpec) -> dict[str, Any]:
     """The sums over each bin of one table, by name."""
     n_bins, columns = spec.bins.n_bins, slice(spec.n_cells)
@@ -263,7 +264,8 @@ def _sums_of_bins(parts: _Parts, which: int, spec: TableSpec) -> dict[str, Any]:
     }
 
 
-SCORE_NAMES = ("log_score", "log_score_variance", "brier_residual", "brier_residual_variance")
+SCORE_NAMES = ("log_score", "log_score_variance", "possible_variance")
+"""The scores that are kept by bin; the sum of 1 - q₁ follows from other sums."""
 
 
 def _scores_of_bins(parts: _Parts, which: int, n_bins: int) -> dict[str, Any]:
@@ -271,10 +273,7 @@ def _scores_of_bins(parts: _Parts, which: int, n_bins: int) -> dict[str, Any]:
     if not parts.bin_scores.size:
         return dict.fromkeys(SCORE_NAMES[:2], ExactSum.zeros((n_bins,), LOG_SCORE_BITS))
     scores = parts.bin_scores[which, :n_bins]
-    return {
-        name: ExactSum(scores[:, score, 0], scores[:, score, 1], bits)
-        for score, (name, bits) in enumerate(zip(SCORE_NAMES, SCORE_BITS, strict=True))
-    }
+    return {name: _exact(scores[:, k], LOG_SCORE_BITS) for k, name in enumerate(SCORE_NAMES)}
 
 
 def _exact(pairs: IntArray, bits: int) -> ExactSum:

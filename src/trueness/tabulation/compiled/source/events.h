@@ -49,15 +49,23 @@ INLINE words to_nearer_end(doubles p, lanes is_high, double least, double most, 
 #define TO_PASS (UINT64_C(0xCCCCCCCCCCCCCC0) - PASSED) /* 12 less these: the six at the low end, and those of 1 - p */
 #define LEAST_EXPONENT UINT64_C(0x3EC0000000000000) /* the bits of 2^-19 */
 
+/* The same of 2^-20, 2^-23, 2^-26 and 2^-30, for 2^-32, 2^-31, ..., 2^-19. */
+#define FAR_PASSED UINT64_C(0x443332221111000)
+#define FAR_TO_PASS (UINT64_C(0x888888888888880) - FAR_PASSED)
+#define LEAST_FAR_EXPONENT UINT64_C(0x3DF0000000000000) /* the bits of 2^-32 */
+
 /* What these say of the exponent of some bits, less those of the least one; in bytes of cells. */
 INLINE words passed_bytes(words of_powers, words bits) { return of_powers >> (bits >> 50 & 0x3C) & 0xF0; }
 
-/* On the class grid: edges at k/60, and at 2^-j and 1 - 2^-j for j = 7, 8, 9, 10, 13, 17. In bytes of cells, as are the next. */
+/* On the class grid: edges at k/60, and at 2^-j and 1 - 2^-j for j = 7, 8, 9, 10, 13, 17, 20, 23, 26, 30. In bytes of cells, as are
+ * the next. */
 INLINE words cells_on_class_grid(doubles p, doubles parts, lanes *unsure) {
     words in_middle = rounded_down(larger(p * parts, same_doubles(0x1p-8)), 6, unsure);
     lanes is_high = above(p, same_doubles(0.5));
     words of_powers = select_words(is_high, same_words(TO_PASS), same_words(PASSED));
-    return in_middle + passed_bytes(of_powers, to_nearer_end(p, is_high, 0x1p-18, 0x1p-6, LEAST_EXPONENT));
+    words of_far = select_words(is_high, same_words(FAR_TO_PASS), same_words(FAR_PASSED));
+    return in_middle + passed_bytes(of_powers, to_nearer_end(p, is_high, 0x1p-18, 0x1p-6, LEAST_EXPONENT))
+        + passed_bytes(of_far, to_nearer_end(p, is_high, 0x1p-31, 0x1p-19, LEAST_FAR_EXPONENT));
 }
 
 /* On the event grid: edges at k/3600 from k = 57 to 3543, and 769 at 2^-e (1 + i/32) up to 1/64, and their mirror images. */

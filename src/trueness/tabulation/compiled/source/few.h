@@ -190,7 +190,7 @@ INLINE int64_t NAME(sum_in_registers)(const loop *given, int64_t begin, int64_t 
     const loop l = *given;
     const job local = *l.given, *j = &local;
     const arena a = l.memory;
-    int64_t groups_at_once = MOST_ROWS * a.copies / WIDTH, waiting = *groups;
+    int64_t groups_at_once = MOST_UNITS * a.copies / WIDTH, waiting = *groups;
     NAME(addition) additions[2];
     doubles x[CLASSES];
     group g = group_at(j, &l, begin);
@@ -245,7 +245,7 @@ static int64_t NAME(sum_firsts)(const loop *given, int64_t begin, int64_t end, i
     const loop l = *given;
     const job local = *l.given, *j = &local;
     const arena a = l.memory;
-    int64_t groups_at_once = MOST_ROWS * a.copies / WIDTH, waiting = *groups;
+    int64_t groups_at_once = MOST_UNITS * a.copies / WIDTH, waiting = *groups;
     for (int64_t first = begin; first < end; first += WIDTH) {
         group g = group_at(j, &l, first);
         doubles x[CLASSES];

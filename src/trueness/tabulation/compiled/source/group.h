@@ -14,7 +14,7 @@ typedef struct {
     words seen;  /* all bits that are set in some probability: HUGE_BIT if one is infinite, NaN, or at least 2 in size */
     words sum;   /* bits of 1 + p */
     words entropy, second_moment; /* bits of 1 - p log2 p, and of 2 + p log2^2 p */
-    words square, cube;           /* bits of 1 + p^2, and of 1 + p^3 */
+    words square;                 /* bits of 1 + p^2 */
     words predicted;              /* the class of the largest probability, of equal ones the first */
     words more, at_least;         /* classes that are more probable than the true one, or not less */
     doubles largest, smallest;
@@ -47,9 +47,7 @@ INLINE doubles sweep(swept *s, doubles q, reduced r, words *steps, int scores) {
     s->entropy += bits_of(1.0 - t);
     if (!scores) return log;
     s->second_moment += bits_of(2.0 + t * log);
-    doubles square = q * q;
-    s->square += bits_of(square + 1.0);
-    s->cube += bits_of(square * q + 1.0);
+    s->square += bits_of(q * q + 1.0);
     return log;
 }
 
@@ -118,12 +116,6 @@ INLINE words bins_of(const job *j, const loop *l, int k, doubles v, lanes rows) 
     return select_words(rows, bin, same_words((uint64_t)j->n_edges + 1));
 }
 
-/* The variance of p_y - ||p||^2 if the true class is drawn from p, max(sum(p^3) - ||p||^4, 0), in units of 2^-52. */
-INLINE words brier_variance(words square, words cube) {
-    doubles norm = as_doubles(square) * 0x1p-52, variance = as_doubles(cube) * 0x1p-52 - norm * norm;
-    return bits_of(select_doubles(above(variance, same_doubles(0.0)), variance, same_doubles(0.0)) + 1.0) - ONE_BITS;
-}
-
 /* The scores of the rows of a group, and their predicted classes; sums over all rows are added up. The lanes whose true class has
  * a probability that is zero or subnormal: their logarithms are left out. */
 INLINE lanes score(const job *j, const arena *a, const swept *s, lanes rows, concluded *c) {
@@ -133,13 +125,13 @@ INLINE lanes score(const job *j, const arena *a, const swept *s, lanes rows, con
     doubles variance = second - c->entropy * c->entropy * (as_doubles(2 * UNIT - (s->sum - ones)) * 0x1p-52);
     lanes normal = not_below(s->p, same_doubles(TINY)), scored = both(rows, normal);
     variance = select_doubles(above(variance, same_doubles(0.0)), variance, same_doubles(0.0));
-    words p = bits_of(s->p + 1.0) - ONE_BITS, square = s->square - ones;
+    words varentropy = rounded(variance * (LN2 * LN2 * 0x1p40));
     add_lanes(a, 0, scored, rounded(s->log_p * (LN2 * 0x1p40)));
-    add_lanes(a, 1, rows, p), add_lanes(a, 2, rows, square);
+    add_lanes(a, 1, rows, bits_of(s->p + 1.0) - ONE_BITS), add_lanes(a, 2, rows, s->square - ones);
     c->scores[LOG_SCORE] = select_words(normal, rounded((s->log_p + c->entropy) * (LN2 * 0x1p40)), same_words(0));
-    c->scores[LOG_SCORE_VARIANCE] = rounded(variance * (LN2 * LN2 * 0x1p40));
-    c->scores[BRIER_RESIDUAL] = p - square;
-    c->scores[BRIER_RESIDUAL_VARIANCE] = brier_variance(square, s->cube - ones);
+    c->scores[LOG_SCORE_VARIANCE] = varentropy;
+    c->scores[POSSIBLE_VARIANCE] = select_words(normal, varentropy, same_words(0));
+    c->scores[EXPECTED_MISSES] = TWO_BITS - bits_of(s->largest + 1.0);
     c->predicted = select_words(rows, s->predicted, same_words((uint64_t)j->n_classes));
     return except(rows, normal);
 }
@@ -233,22 +225,27 @@ static void recount(const loop *l, const concluded *c, int lane, int64_t row) {
     }
 }
 
-/* Adds the logarithms of a row whose true class has a subnormal probability, which were left out of its scores. */
+/* Adds the scores of a row whose true class has a subnormal probability, which were left out. */
 static void add_subnormal(const loop *l, const concluded *c, int lane) {
     const job *j = l->given;
     const arena *a = &l->memory;
     double log_p = log2_of_one(c->p[lane]);
     uint64_t score = rounded(same_doubles((log_p + c->entropy[lane]) * (LN2 * 0x1p40)))[0];
     a->lane_sums[lane] += rounded(same_doubles(log_p * (LN2 * 0x1p40)))[0];
-    a->predicted[classes_of(j, a, c)[lane] * HEAD + LOG_SCORE] += score;
-    for (int k = 0; k < j->n_measures; k++) a->sums[cells_of(j, a, c, k)[lane] * (uint64_t)a->row + LOG_SCORE] += score;
+    for (int k = -1; k < j->n_measures; k++) { /* first to its predicted class */
+        uint64_t *to = k < 0 ? a->predicted + classes_of(j, a, c)[lane] * HEAD
+                             : a->sums + cells_of(j, a, c, k)[lane] * (uint64_t)a->row;
+        to[LOG_SCORE] += score, to[POSSIBLE_VARIANCE] += c->scores[LOG_SCORE_VARIANCE][lane];
+    }
 }
 
-/* Says which row from logits has a true class whose probability is too small, and where its logarithms belong. */
+/* Says which row from logits has a true class whose probability is too small, its varentropy, and
+ * where its scores belong. */
 static void return_underflowed(job *j, const concluded *c, int lane, int64_t row) {
     int64_t *at = j->underflowed + UNDERFLOWED_WORDS * j->n_underflowed++;
-    at[0] = row, at[1] = (int64_t)c->predicted[lane];
-    for (int64_t k = 0; k < j->n_measures; k++) at[2 + k] = (int64_t)c->bins[k][lane];
+    at[0] = row, at[1] = (int64_t)c->scores[LOG_SCORE_VARIANCE][lane];
+    at[2] = (int64_t)c->predicted[lane];
+    for (int64_t k = 0; k < j->n_measures; k++) at[3 + k] = (int64_t)c->bins[k][lane];
 }
 
 /* Looks at the rows of a group one by one, because at least one of them is odd. */

@@ -6,7 +6,7 @@
 
 #include <stdint.h>
 
-enum { ABI = 9 };
+enum { ABI = 10 };
 
 enum { ENTROPY = 0, CONFIDENCE = 1 }; /* kinds of measures */
 
@@ -25,7 +25,7 @@ enum {
     GUESSES = 4096,       /* beyond, a table of so many cells gives the first bin that a value can be in */
     BLOCK = 16,           /* lines that are sorted in registers */
     BATCH = 128,          /* probabilities of events that are added at a time */
-    UNDERFLOWED_WORDS = 2 + MAX_MEASURES,
+    UNDERFLOWED_WORDS = 3 + MAX_MEASURES,
     FIRST_BITS = 38, /* of 1 + p, so many bits are left out of the second word of a cell: see events.h */
     ROWS_SHIFT = 38, /* and so many are below the number of rows there */
     N_MOMENTS = 5,                    /* of an event: sums of p^2, p^3, p^4, p y, and of logarithms in units of 2^-40 */
@@ -55,7 +55,8 @@ typedef struct {
 
     char *arena;     /* working memory, zero at first, of `trueness_arena` bytes */
     int64_t *totals; /* exact sums, zero at first: see totals.h */
-    int64_t *underflowed; /* (n_rows, UNDERFLOWED_WORDS): rows from logits whose p_y is below 2^-1022, predicted class, bins */
+    int64_t *underflowed; /* (n_rows, UNDERFLOWED_WORDS): rows from logits whose p_y is below
+                             2^-1022, their varentropies, predicted classes and bins */
     int64_t n_underflowed;
 
     int64_t n_events;

@@ -243,7 +243,8 @@ INLINE int64_t NAME(sum_in_lines)(const loop *given, int64_t begin, int64_t end,
     const job local = *l.given, *j = &local;
     const arena a = l.memory;
     LINE *lines = (LINE *)a.lines;
-    int64_t groups_at_once = MOST_ROWS / WIDTH, waiting = *groups, n_lines = round_up(j->n_classes, BLOCK);
+    int64_t groups_at_once = MOST_UNITS / WIDTH, waiting = *groups;
+    int64_t n_lines = round_up(j->n_classes, BLOCK);
     for (int64_t first = begin; first < end; first += WIDTH) {
         group g = group_at(j, &l, first);
         words block;

@@ -20,14 +20,14 @@
 #define LOG_SCORE_BITS 40
 #define UNIT (UINT64_C(1) << PROBABILITY_BITS)
 
-/* The scores of a row. The first two are in units of 2^-40, the others in units of 2^-52. */
-enum { LOG_SCORE, LOG_SCORE_VARIANCE, BRIER_RESIDUAL, BRIER_RESIDUAL_VARIANCE, N_SCORES };
+/* The scores of a row: ln p_y + H, its variance, and this again if p_y is not 0, in units of 2^-40;
+ * 1 - q_1 with q_1 the largest probability, in units of 2^-52. */
+enum { LOG_SCORE, LOG_SCORE_VARIANCE, POSSIBLE_VARIANCE, EXPECTED_MISSES, N_SCORES };
 
 enum { COUNT_BITS = 16, COUNTS_IN_WORD = 4 }; /* of ranks that are counted in the words of a row */
 
 enum {
-    MOST_UNITS = 4095, /* so many probabilities in units of 2^-52 fit in a word */
-    MOST_ROWS = 2000,  /* so many Brier residuals, from -1.01 to 1/4, fit in a word with its sign */
+    MOST_UNITS = 4095, /* so many probabilities or ||p||^2, in units of 2^-52, fit in a word */
     CHUNK_BYTES = 1 << 17, /* of rows whose events are added after their sums: they are still in the cache then */
     MOST_CHUNK = 1024,
     FEW_ROWS = 256, /* fewer rows take less time to add to two cells each than many cells take to empty */
@@ -197,9 +197,9 @@ INLINE void add_probability(int64_t *whole, int64_t *fraction, uint64_t units) {
 
 /* Empties words of scores into pairs of whole and fraction. */
 static void empty_scores(uint64_t *words_of_scores, int64_t *to) {
-    for (int s = 0; s < N_SCORES; s++) {
-        int bits = s <= LOG_SCORE_VARIANCE ? LOG_SCORE_BITS : PROBABILITY_BITS;
-        add_units(to + 2 * s, to + 2 * s + 1, (int64_t)words_of_scores[s], bits);
+    for (int s = 0; s < N_SCORES; s++, to += 2) {
+        if (s == EXPECTED_MISSES) add_probability(to, to + 1, words_of_scores[s]);
+        else add_units(to, to + 1, (int64_t)words_of_scores[s], LOG_SCORE_BITS);
         words_of_scores[s] = 0;
     }
 }
@@ -278,7 +278,7 @@ static void empty_firsts(const arena *a, const totals *t) {
     }
 }
 
-/* Empties all sums since the last time, of at most MOST_ROWS rows in each word. */
+/* Empties all sums since the last time, of at most MOST_UNITS rows in each word. */
 static void empty_sums(const job *j, const arena *a, const totals *t) {
     if (j->detail == FIRST) {
         empty_firsts(a, t);

@@ -142,7 +142,7 @@ class TestSums:
         table = TABLES["classes"]
         for other, words in [
             (TABLES["top"], "events differs"),
-            (TABLES["event grid"], "grid differs: 72 cells and 5026 cells"),
+            (TABLES["event grid"], "grid differs: 80 cells and 5026 cells"),
             (TABLES["weighted"], "weighted differs"),
             (TABLES["two classes"], "n_classes differs: 3 and 2"),
             (tn.tabulate_events(Y_TRUE, Y_PROB, ties="split"), "ties differs"),

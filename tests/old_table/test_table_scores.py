@@ -31,17 +31,15 @@ class TestScores:
 
 
 def scores_in_plain_loops(labels: Any, rows: Any) -> list[list[float]]:
-    """Of each row: ln p_y + H, its variance, p_y - ‖p‖² and its variance; the class of the largest probability."""
+    """Of each row: ln p_y + H, its variance, this if p_y > 0, 1 - q₁; the predicted class."""
     found = []
     for y, row in zip(labels.tolist(), rows.tolist(), strict=True):
         logs = [math.log(p) if p else 0.0 for p in row]
         entropy = -math.fsum(p * log for p, log in zip(row, logs, strict=True))
         second = math.fsum(p * log * log for p, log in zip(row, logs, strict=True))
-        norm = math.fsum(p * p for p in row)
-        cube = math.fsum(p**3 for p in row)
-        found.append(
-            [logs[y] + entropy, second - entropy**2, row[y] - norm, cube - norm**2, row.index(max(row))]
-        )
+        score, variance = logs[y] + entropy, second - entropy**2
+        possible, top = row[y] > 0, max(row)
+        found.append([score * possible, variance, variance * possible, 1 - top, row.index(top)])
     return found
 
 
@@ -55,38 +53,37 @@ class TestScoreColumns:
         rows = rng.dirichlet(np.ones(n_classes), 6000)
         rows[::10] = 1 / n_classes
         labels = rng.integers(0, n_classes, 6000)
+        rows[::7, -1] = 0.0
+        rows[::7] /= rows[::7].sum(axis=1, keepdims=True)
         table = tn.tabulate(labels, rows, bins=5, engine=engine)
         loops = np.array(scores_in_plain_loops(labels, rows))
         at = np.searchsorted(table.edges[1:-1] + 1e-9, tn.variations["entropy"].of(-np.sort(-rows)))
-        for where, log, brier in (
-            (at, table.log_scores, table.brier_residuals),
-            (
-                loops[:, 4].astype(int),
-                table.log_scores_by_predicted_class,
-                table.brier_residuals_by_predicted_class,
-            ),
+        assert table.impossible_rows > 0
+        sums: Any = table.sums
+        of_classes = sums.predicted_possible_variance, sums.predicted_misses
+        for where, log, others in (
+            (at, table.log_scores, [sums.possible_variance]),
+            (loops[:, 4].astype(int), table.log_scores_by_predicted_class, of_classes),
         ):
             assert log is not None
-            assert brier is not None
             size = len(log.rows)
-            assert log.rows.tolist() == brier.rows.tolist() == np.bincount(where, minlength=size).tolist()
-            for column, sums in enumerate((log.score, log.variance, brier.score, brier.variance)):
-                np.testing.assert_allclose(sums, np.bincount(where, loops[:, column], size), atol=1e-9)
+            assert log.rows.tolist() == np.bincount(where, minlength=size).tolist()
+            for column, found in enumerate((log.score, log.variance, *(it.value for it in others))):
+                expected = np.bincount(where, loops[:, column], size)
+                np.testing.assert_allclose(found, expected, atol=1e-9)
         assert table.log_scores is not None
         assert table.log_score_sum == pytest.approx(table.log_scores.score.sum(), abs=1e-9)
 
     @pytest.mark.parametrize("engine", ENGINES)
-    @pytest.mark.parametrize("label", [0, 1, 2])
-    def test_thousands_of_equal_rows_in_one_bin(self, label: int, engine: str) -> None:
-        """Negative residuals have fractions near 1: four thousand of them are more than 63 bits."""
-        rows = np.tile([0.5, 0.3, 0.2], (5000, 1))
-        table = tn.tabulate(np.full(5000, label), rows, engine=engine)
-        brier, by_class = table.brier_residuals, table.brier_residuals_by_predicted_class
-        assert brier is not None
-        assert by_class is not None
-        assert brier.score.sum() == pytest.approx(5000 * (rows[0, label] - 0.38), rel=1e-12)
-        assert by_class.score.tolist() == [brier.score.sum(), 0, 0]
-        assert brier.variance.sum() == pytest.approx(5000 * (0.16 - 0.38**2), rel=1e-12)
+    @pytest.mark.parametrize("n_classes", [2, 3, 15, 16, 1000])
+    def test_thousands_of_equal_rows_in_one_bin(self, n_classes: int, engine: str) -> None:
+        """1 - q₁ is near 1: four thousand of them are more than 63 bits."""
+        rows = np.full((20_000, n_classes), 1 / n_classes)
+        table = tn.tabulate(np.zeros(20_000, int), rows, engine=engine, n_threads=1)
+        misses = table.sums.predicted_misses
+        assert misses is not None
+        assert misses.value[0] == pytest.approx(20_000 * (1 - 1 / n_classes), rel=1e-12)
+        assert not misses.value[1:].any()
 
     def test_weights_of_two_are_rows_twice(self) -> None:
         labels, rows = tn.simulate.calibrated(300, [1, 1, 1], rng=1)
@@ -94,10 +91,20 @@ class TestScoreColumns:
         twice = np.repeat(np.arange(300), weight.astype(int))
         weighted = tn.tabulate(labels, rows, sample_weight=weight)
         repeated = tn.tabulate(labels[twice], rows[twice], sample_weight=np.ones(len(twice)))
-        for name in ("log_scores", "brier_residuals"):
-            found, expected = getattr(weighted, name), getattr(repeated, name)
-            np.testing.assert_allclose(found.score, expected.score, rtol=1e-9, atol=1e-11)
-            np.testing.assert_allclose(found.variance, expected.variance, rtol=1e-9)
+        found, expected = weighted.log_scores, repeated.log_scores
+        np.testing.assert_allclose(found.score, expected.score, rtol=1e-9, atol=1e-11)
+        np.testing.assert_allclose(found.variance, expected.variance, rtol=1e-9)
+        sums: Any = weighted.sums
+        parts_of = (tn.tabulate(labels[weight == w], rows[weight == w]) for w in (1, 2))
+        others: list[Any] = [part.sums for part in parts_of]
+        once, four_times, both = (others[0], 1), (others[1], 4), (others[1], 2)
+        for name, parts in (
+            ("possible_variance", (once, four_times)),  # Σw²VE
+            ("predicted_possible_variance", (once, four_times)),
+            ("predicted_misses", (once, both)),
+        ):
+            total = sum(times * getattr(of, name).value for of, times in parts)
+            np.testing.assert_allclose(getattr(sums, name).value, total, rtol=1e-12)
 
     def test_bins_merge_and_predicted_classes_stay(self) -> None:
         labels, rows = tn.simulate.calibrated(900, [1, 1, 1], rng=1)

@@ -26,4 +26,4 @@ def test_the_rows_are_nasty_enough() -> None:
     for table in tables:
         assert isinstance(table.sums, Sums)
         assert np.count_nonzero(table.sums.variation.fraction) > 0
-        assert np.count_nonzero(table.sums.predicted_brier.fraction) > 0
+        assert np.count_nonzero(table.sums.predicted_misses.fraction) > 0
