@@ -254,7 +254,7 @@ class Sample:
         """Those of the scores of predicted classes, added up by `terms`, (C, T)."""
         assert self.predicted is not None
         rare, variance = np.full(len(terms), self._rare_in_score), self.predicted.variance
-        rare[list(self.design.rare)] = 1.0
+        rare[[self.class_index[k] for k in self.design.rare]] = 1.0
         sums = None if self.units is None else self.units.predicted @ terms
         return self.effect(sums, variance @ terms, (rare * variance) @ terms / (variance @ terms))
 
