@@ -32,6 +32,12 @@ def weighted(n: int, classes: int, rng: np.random.Generator) -> Any:
     return y, p, {"sample_weight": np.exp(rng.standard_normal(n))}
 
 
+def confident(n: int, classes: int, rng: np.random.Generator) -> Any:
+    """Weights that depend on the prediction."""
+    y, p = calibrated(n, [1.0] * classes, rng)
+    return y, p, {"sample_weight": 1 / (1.02 - p.max(axis=1))}
+
+
 def votes(n: int, classes: int, rng: np.random.Generator) -> Any:
     _, p = calibrated(n, [1.0] * classes, rng)
     return rng.multinomial(5, p) / 5, p, {"soft_labels": True}
@@ -54,6 +60,7 @@ SIZES = {
     "near-certain": lambda rng: plain(1000, 10, 0.01, rng),
     "a hundred classes": lambda rng: plain(300, 100, 0.05, rng),
     "weights": lambda rng: weighted(300, 3, rng),
+    "weights by confidence": lambda rng: confident(500, 3, rng),
     "votes": lambda rng: votes(500, 3, rng),
     "copies": lambda rng: copies(20, 20, 2, rng),
     "copies, three classes": lambda rng: copies(50, 20, 3, rng),

@@ -160,6 +160,15 @@ def test_no_interval_with_few_clusters_or_rows() -> None:
     assert "7 effective clusters" in (few.without_interval() or "")
 
 
+def test_rows_dealt_into_blocks_are_independent() -> None:
+    y, p = calibrated(3000, [1.0] * 3, np.random.default_rng(8))
+    dealt = sample_of(y, p, clusters="rows")
+    assert dealt.units is not None
+    assert dealt.units.score.shape == (256, 10)
+    assert dealt.is_plain
+    assert dealt.rank_effects()[1] == pytest.approx(np.ones(2))
+
+
 def test_a_table_without_rows_is_refused() -> None:
     table = table_of([0, 1], [[0.5, 0.5], [0.4, 0.6]])
     with pytest.raises(Refusal, match="without rows"):

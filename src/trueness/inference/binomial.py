@@ -5,8 +5,8 @@ cells, p̄ → p̄eᵗᵈ/(1 - p̄ + p̄eᵗᵈ), makes one-parameter alternativ
 d = the log-odds less their mean stretches them. The signed root of the likelihood ratio is nearly
 standard normal even where few events are expected, unlike a standardised difference.
 
-Weighted cells are a multiple of binomials, with Σw²/Σw the weight of one effective row; `effect` is
-the design effect of each event (see `sample`).
+Weighted cells are binomials times the weight of one effective row, by which the variance is right;
+`effect` is the design effect of each event (see `sample`).
 """
 
 from __future__ import annotations
@@ -29,9 +29,7 @@ SEPARATED = "one probability divides the rows with it from those without"
 
 _MOST_STEPS, _SMALL_STEP = 300, 1e-12
 _SATURATED = 500.0  # log-odds this large are infinite for every purpose
-_MANY = (
-    400.0  # from this variance of a count on Cornish and Fisher's expansion is correct to one row
-)
+_MANY = 400.0  # variance of a count, from which on Cornish and Fisher are correct to one row
 
 
 class Fits(NamedTuple):
@@ -55,7 +53,8 @@ def frequency_roots(events: Events, effect: FloatArray | float = 1.0) -> FloatAr
     >>> frequency_roots(Events(one, one / 10, one / 5, one)).round(2).tolist()
     [2.84]
     """
-    n, p, y, unit = _uncertain(events, effect)
+    n, p, y, square = _uncertain(events)
+    unit = _unit(n, square, p * (1 - p)) * effect
     apart = (y - n * p).sum(axis=-1) / unit
     target = np.copysign(np.maximum(np.abs(apart) - 0.5, 0.0), apart)
     roots = _signed_roots(n / unit[:, None], p, np.ones_like(p), target)
@@ -68,22 +67,27 @@ def slope_roots(events: Events, effect: FloatArray | float = 1.0) -> FloatArray:
     As `frequency_roots` with d = ln(p̄/(1 - p̄)) less its mean weighted by n·p̄(1 - p̄), so that it is
     not sensitive to the frequency; NaN where all predictions are alike.
     """
-    n, p, y, unit = _uncertain(events, effect)
-    x, v = _log_odds(p), n * p * (1 - p)
-    total = v.sum(axis=-1)
-    d = np.where(n > 0, x - ((v * x).sum(axis=-1) / np.maximum(total, 1e-300))[:, None], 0.0)
+    n, p, y, square = _uncertain(events)
+    x, v = _log_odds(p), p * (1 - p)
+    total = np.maximum((n * v).sum(axis=-1), 1e-300)
+    d = np.where(n > 0, x - ((n * v * x).sum(axis=-1) / total)[:, None], 0.0)
+    unit = _unit(n, square, v * d**2) * effect
     roots = _signed_roots(n / unit[:, None], p, d, ((y - n * p) * d).sum(axis=-1) / unit)
-    return np.where((v * d**2).sum(axis=-1) > 1e-18 * total, roots, np.nan)
+    return np.where((n * v * d**2).sum(axis=-1) > 1e-18 * total, roots, np.nan)
 
 
-def _uncertain(events: Events, effect: FloatArray | float) -> tuple[FloatArray, ...]:
-    """Rows, p̄ and observed number of the cells, certain ones empty; the weight of n/D = 1."""
+def _uncertain(events: Events) -> tuple[FloatArray, FloatArray, FloatArray, FloatArray]:
+    """Rows, p̄, observed number and Σw² of the cells, of which certain ones are emptied."""
     p = events.mean
     counts = (p > CERTAIN) & (p < 1 - CERTAIN)
     n, y, square = np.where(counts, [events.rows, events.observed, events.square], 0.0)
-    p = np.where(counts, p, 0.5)
-    total, own = ((each * p * (1 - p)).sum(axis=-1) for each in (n, square))
-    return n, p, y, np.divide(own, total, out=np.ones(len(n)), where=total > 0) * effect
+    return n, np.where(counts, p, 0.5), y, square
+
+
+def _unit(n: FloatArray, square: FloatArray, variance: FloatArray) -> FloatArray:
+    """The weight of one effective row for a sum with this variance of single rows, (K,)."""
+    total = (n * variance).sum(axis=-1)
+    return np.where(total > 0, (square * variance).sum(axis=-1) / np.maximum(total, 1e-300), 1.0)
 
 
 def _log_odds(p: FloatArray) -> FloatArray:
@@ -157,8 +161,8 @@ def _without_fit(rows: FloatArray, x: FloatArray, observed: FloatArray) -> str |
         return NO_ROWS if not rows.any() else NEVER if not len(with_it) else ALWAYS
     if np.ptp(x[rows > 0]) < 1e-9:
         return ONE_PROBABILITY
-    apart = without.max() <= with_it.min() or with_it.max() <= without.min()
-    return SEPARATED if apart else None
+    overlaps = without.max() > with_it.min() and with_it.max() > without.min()
+    return None if overlaps else SEPARATED
 
 
 def _moments(v: FloatArray, x: FloatArray) -> tuple[FloatArray, FloatArray, FloatArray]:

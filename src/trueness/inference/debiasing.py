@@ -75,6 +75,7 @@ def variation_gaps(sample: Sample, draws: RankDraws, streams: Streams) -> Variat
         variance[at] += share**2 * drawn.var(axis=0)
     filled = np.flatnonzero(total > 0)
     weight, null = total[filled] / total.sum(), draws.variation[:, filled]
+    wider = math.sqrt(sample.variation_effect() / sample.design.effect)
     observed = sample.ranks.variation(sample.ranks.observed, measure)
     predicted = sample.ranks.variation(sample.ranks.predicted, measure)
     uncertain = any(bool((each.predicted[:, 0] < 1).any()) for each in strata)
@@ -86,7 +87,7 @@ def variation_gaps(sample: Sample, draws: RankDraws, streams: Streams) -> Variat
         bias=biases[0, filled],
         bias_error=float(abs(weight @ (biases[2] - biases[1])[filled])) / 2,
         beta=beta,
-        sd=np.sqrt(np.maximum(null.var(axis=0), variance[filled])),
+        sd=wider * np.sqrt(np.maximum(null.var(axis=0), variance[filled])),
         is_noiseless=uncertain and not null.var(axis=0).any(),
     )
 

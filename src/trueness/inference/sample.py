@@ -250,11 +250,15 @@ class Sample:
         sums = None if self.units is None else self.units.score.sum(axis=1)
         return float(self.effect(sums, self.score_variance.sum(), self._rare_in_score))
 
+    def variation_effect(self) -> float:
+        """That of the gaps of variation, to which rare classes contribute as much as to the score."""
+        return float(self.effect(rare=self._rare_in_score)) * self.design.soft
+
     def predicted_effect(self, terms: FloatArray) -> FloatArray:
         """Those of the scores of predicted classes, added up by `terms`, (C, T)."""
         assert self.predicted is not None
         rare, variance = np.full(len(terms), self._rare_in_score), self.predicted.variance
-        rare[list(self.design.rare)] = 1.0
+        rare[[self.class_index[k] for k in self.design.rare]] = 1.0
         sums = None if self.units is None else self.units.predicted @ terms
         return self.effect(sums, variance @ terms, (rare * variance) @ terms / (variance @ terms))
 
