@@ -163,6 +163,14 @@ def test_clusters_in_blocks_show_none() -> None:
     assert "no single cluster is shown" in caution.text
 
 
+def test_ties_can_be_shared() -> None:
+    given = rows(300, FLAT)
+    tied = np.repeat([[0.4, 0.4, 0.2]], 300, axis=0)
+    first, split = (assess(given["y_true"], tied, ties=ties) for ties in (None, "split"))
+    assert first.accuracy == np.mean(given["y_true"] == 0)
+    assert split.accuracy == np.mean(given["y_true"] < 2) / 2
+
+
 def test_weights_of_one_change_nothing() -> None:
     given = MAKERS["sharpened"][0]()
     plain, weighted = assess(**given), assess(**given, sample_weight=np.ones(2000))
