@@ -24,9 +24,6 @@ class Caution(NamedTuple):
     """Short and stable, for programs: "few-rows", "ties", …"""
     text: str
 
-    def __str__(self) -> str:
-        return self.text
-
 
 class Entry(NamedTuple):
     """A number with its name and interval: a line of a list, a point of a picture."""

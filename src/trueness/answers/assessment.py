@@ -26,7 +26,7 @@ from trueness.inference import calibration_tests, estimates
 from trueness.inference.calibration_tests import MOST_RESAMPLES, Test
 from trueness.inference.debiasing import variation_gaps
 from trueness.inference.estimates import Estimate
-from trueness.inference.noise import Streams, draw_ranks, draw_top_errors
+from trueness.inference.noise import RankDraws, Streams, draw_ranks, draw_top_errors
 from trueness.inference.sample import FEWEST_CLUSTERS, Sample
 from trueness.listing import Listing, plain
 from trueness.refusals import InvalidValueError
@@ -265,14 +265,23 @@ def assess_table(table: Table, settings: Settings, notes: tuple[Caution, ...] = 
 def _evidence(
     sample: Sample, settings: Settings, streams: Streams, resolution: float | None = None
 ) -> Evidence:
-    """Draws, estimates and tests of a sample; p-values are resolved as finely as asked for."""
+    """Estimates and tests of a sample; p-values are resolved as finely as asked for."""
+    draws, temperature, found = _estimates(sample, settings, streams)
+    finest = settings.largest_p if resolution is None else resolution
+    outcome = calibration_tests.calibration_tests(sample, draws, streams, resolution=finest)
+    tests, p, _, resamples = outcome
+    classes = class_results(sample, settings)
+    return Evidence(sample, settings, tests, p, found, classes, temperature, resamples)
+
+
+def _estimates(
+    sample: Sample, settings: Settings, streams: Streams
+) -> tuple[RankDraws, float | None, dict[str, Estimate]]:
+    """Draws of a calibrated model, the temperature, and the estimates by name."""
     level, resamples = settings.level, settings.resamples
     draws = draw_ranks(sample, resamples, streams)
     gaps = variation_gaps(sample, draws, streams)
     noise = draw_top_errors(sample, float(sample.rank_effects()[1][0]), resamples, streams)
-    finest = settings.largest_p if resolution is None else resolution
-    outcome = calibration_tests.calibration_tests(sample, draws, streams, resolution=finest)
-    tests, p, _, resamples = outcome
     found = {
         "vce": estimates.variation_error(sample, gaps, level),
         "ece": estimates.top_error(sample, noise, level),
@@ -281,9 +290,7 @@ def _evidence(
         "net": estimates.net_gap(sample, gaps, level),
         "score_gap": estimates.entropic_difference(sample, level),
     }
-    temperature = 1 / gaps.beta if gaps.beta > 0 else None
-    classes = class_results(sample, settings)
-    return Evidence(sample, settings, tests, p, found, classes, temperature, resamples)
+    return draws, 1 / gaps.beta if gaps.beta > 0 else None, found
 
 
 def _result(it: Evidence, table: Table) -> Assessment:
@@ -358,11 +365,11 @@ def _furthest_clusters(
     z = np.abs((stated - right).sum(axis=1)) / noise
     places = np.searchsorted(clusters.identities, table.units)
     for u in np.argsort(-z, kind="stable")[:MOST_CLUSTERS].tolist():
-        its = _evidence(Sample.of(_rows_of_cluster(table, u)), settings, Streams(settings.seed))
-        totals, found, why = its.sample.totals, its.estimates, "one cluster alone"
-        names = ("gap", "vce", "ece", "rce")
+        alone = Sample.of(_rows_of_cluster(table, u))
+        _, _, found = _estimates(alone, settings, Streams(settings.seed))
+        shares = (alone.totals.n_rows, alone.totals.accuracy, alone.totals.confidence)
+        why, names = "one cluster alone", ("gap", "vce", "ece", "rce")
         four = [replace(found[name], low=None, high=None, reason=why) for name in names]
-        shares = (totals.n_rows, totals.accuracy, totals.confidence)
         yield visible(clusters.names[int(places[u])]), ClusterResult(*shares, *four)
 
 
