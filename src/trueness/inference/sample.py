@@ -235,8 +235,7 @@ class Sample:
     ) -> FloatArray:
         """The design effects of clusters: D, or max(D, D_j) of statistics with these sums by unit.
 
-        `sums` are (U, …), `variance` what their totals would have if rows were independent, and
-        `rare` the shares h of it that come from rare classes.
+        `variance` is that of their totals if rows were independent, and `rare` the shares h of it.
         """
         it, d = self.design, max(self.design.clusters - 1, 3.0)
         least = it.clustering + np.asarray(rare) * max(it.rare_effect - it.clustering, 0.0)
