@@ -232,9 +232,6 @@ def _enough(sample: Sample, expected: FloatArray) -> NDArray[np.bool_]:
     return np.asarray(expected / (sample.row_weight * sample.design.effect) >= FEWEST_OUTCOMES)
 
 
-# Several p-values --------------------------------------------------------------------------------
-
-
 def cauchy_combination(p_values: Sequence[float], weights: Sequence[float]) -> float:
     """One p-value for several tests of the same rows, however they depend on one another.
 

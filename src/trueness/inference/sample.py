@@ -250,7 +250,7 @@ class Sample:
         return float(self.effect(sums, self.score_variance.sum(), self._rare_in_score))
 
     def variation_effect(self) -> float:
-        """That of the gaps of variation, to which rare classes contribute as much as to the score."""
+        """That of gaps of variation, in which rare classes count as much as in the score."""
         return float(self.effect(rare=self._rare_in_score)) * self.design.soft
 
     def predicted_effect(self, terms: FloatArray) -> FloatArray:
