@@ -210,16 +210,15 @@ class Sample:
 
     def without_p_value(self) -> str | None:
         """Why no test would hold: too few clusters; None if they are enough."""
-        n = self.design.clusters
-        words = f"{n:.0f} effective clusters; at least {FEWEST_CLUSTERS} are needed"
-        return words if n < FEWEST_CLUSTERS else None
+        found = self.design.clusters
+        few = found < FEWEST_CLUSTERS
+        return shortage(found, FEWEST_CLUSTERS, "effective clusters") if few else None
 
     def without_interval(self) -> str | None:
         """Why no interval would hold: too few clusters or rows; None if they are enough."""
-        reason = self.without_p_value()
-        if reason is None and self.n_effective < FEWEST_ROWS:
-            reason = f"{self.n_effective:.0f} effective rows; at least {FEWEST_ROWS} are needed"
-        return reason
+        few = self.n_effective < FEWEST_ROWS
+        rows = shortage(self.n_effective, FEWEST_ROWS, "effective rows") if few else None
+        return self.without_p_value() or rows
 
     def quantile(self, level: float) -> float:
         """Standard errors to each side of an interval: normal, with clusters Student's."""
@@ -310,6 +309,11 @@ class Sample:
     def _is_one_event(self) -> bool:
         """Whether there are two classes, which are one event: both are rare, or none is."""
         return self.ranks.options == (2,)
+
+
+def shortage(found: float, needed: int, of: str) -> str:
+    """How many there are, and how many are needed."""
+    return f"{min(round(found, 1), needed - 0.1):g} {of}; at least {needed} are needed"
 
 
 def _strata(ranks: RankBins, square: FloatArray) -> tuple[Stratum, ...]:
