@@ -59,7 +59,7 @@ def test_refusals() -> None:
             ValueError,
             "`weights` must be one of 'expected'",
         ),
-        (lambda: tn.classwise_error(table, 7), ValueError, "not an edge of the 72 finer ones"),
+        (lambda: tn.classwise_error(table, 7), ValueError, "not an edge of the 80 finer ones"),
     ]:
         with pytest.raises(error, match=message):
             call()

@@ -182,7 +182,11 @@ def _clusters(clusters: Any, n_rows: int, index: Any) -> Names:
 def spec_of(rows: Rows, options: TableOptions, engine: str = "auto") -> Spec:
     """The spec of the table of these rows; bins that depend on the rows are fitted to them."""
     own, measure = rows.n_classes is None, as_variation(options.variation)
-    ties = ("split" if own else "first") if options.ties is None else ties_for(ties, options=own)
+    ties = (
+        ("split" if own else "first")
+        if options.ties is None
+        else ties_for(options.ties, options=own)
+    )
 
     def edges(variation: Any, bins: Bins) -> Edges:
         return edges_for(rows.source, variation, bins, engine, None)

@@ -118,7 +118,7 @@ def test_bad_and_ignored_rows() -> None:
     ("make", "error", "message"),
     [
         (lambda: metric_of("ClasswiseCalibrationError"), ValueError, "num_classes is needed"),
-        (lambda: metric_of("ClasswiseCalibrationError", 3, 7), ValueError, "not an edge of the 72 finer"),
+        (lambda: metric_of("ClasswiseCalibrationError", 3, 7), ValueError, "not an edge of the 80 finer"),
         (lambda: metric_of("ClasswiseCalibrationError", 3, weights="rows"), ValueError, "`weights` must be"),
         (lambda: metric_of("ClasswiseCalibrationError", 3, norm="l3"), ValueError, "`norm` must be one of"),
         (lambda: metric_of("ClasswiseCalibrationError", 3).compute(), ValueError, "without rows"),

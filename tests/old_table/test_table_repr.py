@@ -82,11 +82,12 @@ class TestReading:
         }
         norms = {"norm": "l1"}
         images = {"class_axis": None, "ignore_index": None}
+        of_metrics = rows | images | norms | {"ties": None}
         promised = {
-            tn.vce: {"variation": "entropy", "bins": 10} | rows | norms,
-            tn.ece: {"bins": None, "convention": None} | rows | norms,
-            tn.uce: {"bins": None, "convention": None} | rows | norms,
-            tn.rce: {"distance": "tv", "variation": "entropy", "bins": 10} | rows | norms,
+            tn.vce: {"variation": "entropy", "bins": 10} | of_metrics,
+            tn.ece: {"bins": None, "convention": None} | of_metrics,
+            tn.uce: {"bins": None, "convention": None} | of_metrics,
+            tn.rce: {"distance": "tv", "variation": "entropy", "bins": 10} | of_metrics,
             tn.tabulate: {"variation": "entropy", "bins": 10, "engine": "auto", "n_threads": None}
             | rows
             | images,

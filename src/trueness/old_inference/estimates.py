@@ -94,9 +94,7 @@ class ResampledTable:
     ) -> ResampledTable:
         null = ModelDraws(bins, resamples, [*seed, 0])
         variance = table.log_score_variance
-        if (
-            table.spec.weighted
-        ):  # Σw²·VE has no impossible rows; exact if weights and varentropy are uncorrelated
+        if table.spec.weighted:  # as if Σw²·VE; exact if weights and varentropy are uncorrelated
             variance *= float(table.weight_square_sum.sum() / table.count.sum())
         return cls(
             bins=bins,

@@ -32,7 +32,7 @@ enum {
     MOST_CHUNK = 1024,
     FEW_ROWS = 256, /* fewer rows take less time to add to two cells each than many cells take to empty */
     FIRST_WORDS = 2, /* of a row of which only the first rank is summed: its probability; rows, and times 2^32 those that are right */
-    DISCARDED_CELLS = WIDTH + 72,
+    DISCARDED_CELLS = WIDTH + 80, /* as many as the class grid has, and more */
     HEAD = N_SCORES > WIDTH ? N_SCORES : WIDTH /* words of the scores of a row, as whole vectors */
 };
 
