@@ -71,7 +71,7 @@ SIZES = {
 
 @pytest.mark.parametrize("name", SIZES)
 def test_size(name: str) -> None:
-    rng, runs = np.random.default_rng(len(name)), 150
+    rng, runs = np.random.default_rng(len(name)), 60 if "hundred" in name else 120
     found = []
     for run in range(runs):
         y, p, given = SIZES[name](rng)
@@ -107,7 +107,7 @@ def exchanged(n: int, rng: np.random.Generator) -> Any:
 
 @pytest.mark.parametrize("name", POWERS)
 def test_power(name: str) -> None:
-    rng, runs = np.random.default_rng(len(name)), 30
+    rng, runs = np.random.default_rng(len(name)), 20
     draw, least = POWERS[name]
     found = []
     for run in range(runs):

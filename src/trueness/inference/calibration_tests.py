@@ -36,7 +36,7 @@ from trueness.inference.noise import (
     draw_top_errors,
     p_value,
 )
-from trueness.inference.sample import Events, Sample
+from trueness.inference.sample import Events, Sample, shortage
 
 FEWEST_OUTCOMES = 5  # effective ones expected, with and without, for a test to use them
 FEWEST_MISSES = 10  # effective ones expected of a predicted class that has a term of its own
@@ -98,7 +98,7 @@ def calibration_tests(
         tests = tuple(test for test in made if test is not None)
         if not tests:
             misses = (1 - sample.totals.confidence) * sample.n_effective
-            reason = f"{misses:.1f} independent misses are expected; at least 5 are needed"
+            reason = shortage(misses, FEWEST_OUTCOMES, "independent misses are expected")
             return Outcome((), None, reason, draws.size)
         weights = [CONFIDENCE_WEIGHT if test.name == "confidence" else 1.0 for test in tests]
         p = cauchy_combination([test.p_value for test in tests], weights)
@@ -230,9 +230,6 @@ def top_label_test(sample: Sample, resamples: int, streams: Streams) -> Test | N
 def _enough(sample: Sample, expected: FloatArray) -> NDArray[np.bool_]:
     """Whether at least 5 effective outcomes are expected."""
     return np.asarray(expected / (sample.row_weight * sample.design.effect) >= FEWEST_OUTCOMES)
-
-
-# Several p-values --------------------------------------------------------------------------------
 
 
 def cauchy_combination(p_values: Sequence[float], weights: Sequence[float]) -> float:

@@ -69,13 +69,12 @@ def variation_gaps(sample: Sample, draws: RankDraws, streams: Streams) -> Variat
                 if mean is None:
                     mean = draw_variation(sample, s, tilted, draws.size, streams, "bias").mean(0)
                 biases[k, at] += share * (measure.of(tilted) - mean)
-        seen = (n[:, None] * r + q) / (n[:, None] + 1)
+        seen = n[:, None] * r + q
         seen /= seen.sum(axis=1, keepdims=True)
         drawn = draw_variation(sample, s, seen, draws.size, streams, "observed ranks")
         variance[at] += share**2 * drawn.var(axis=0)
-    filled = np.flatnonzero(total > 0)
+    filled, wider = total > 0, math.sqrt(sample.variation_effect() / sample.design.effect)
     weight, null = total[filled] / total.sum(), draws.variation[:, filled]
-    wider = math.sqrt(sample.variation_effect() / sample.design.effect)
     observed = sample.ranks.variation(sample.ranks.observed, measure)
     predicted = sample.ranks.variation(sample.ranks.predicted, measure)
     uncertain = any(bool((each.predicted[:, 0] < 1).any()) for each in strata)

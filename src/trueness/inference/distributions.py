@@ -62,8 +62,7 @@ def two_sided(z: FloatArray) -> FloatArray:
 def student_quantile(level: float, degrees: float) -> float:
     """The t with P(|T| ≤ t) = level, by Cornish and Fisher's expansion in 1/degrees.
 
-    Abramowitz and Stegun 26.7.5: at the level .95 it is exact to .01 % from 5 degrees on, and at
-    .999 to .5 % from 9 on. Infinitely many degrees are the normal distribution.
+    Abramowitz and Stegun 26.7.5: exact to .01 % at the level .95 and to .1 % at .99 from 9 on.
 
     >>> round(student_quantile(0.95, 9), 4), round(student_quantile(0.95, math.inf), 4)
     (2.2621, 1.96)

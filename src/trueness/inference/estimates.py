@@ -118,7 +118,7 @@ def class_gaps(sample: Sample, level: float) -> tuple[Estimate, ...]:
 def _frequency_gaps(
     sample: Sample, events: Events, effect: FloatArray, level: float
 ) -> tuple[Estimate, ...]:
-    """(Σp - Σy)/N ± z·√(D·max(Σp(1 - p), Σ n·r(1 - r)))/N, r = (n·ȳ + p̄)/(n + 1) in tenths of p.
+    """(Σp - Σy)/N ± z·√(D·max(Σp(1 - p), Σ(n + 1)·r(1 - r)))/N, r = (n·ȳ + p̄)/(n + 1) in tenths.
 
     The larger of the variances under calibration and as observed: the first alone covers .87.
     """
@@ -129,7 +129,8 @@ def _frequency_gaps(
     )
     rows = n**2 / np.where(n > 0, square, 1.0)
     r = (rows * observed + expected) / np.where(n > 0, n * (rows + 1), 1.0)
-    variance = np.maximum(events.variance, (square * (r * (1 - r)).clip(0.0)).sum(axis=1))
+    seen = square * (r * (1 - r)).clip(0.0) * (1 + 1 / np.maximum(rows, 1.0))
+    variance = np.maximum(events.variance, seen.sum(axis=1))
     values = (expected - observed).sum(axis=1) / sample.totals.mass
     reach = sample.quantile(level) * np.sqrt(effect * variance) / sample.totals.mass
     both = zip(values.tolist(), reach.tolist(), strict=True)

@@ -131,9 +131,9 @@ def draw_top_errors(sample: Sample, effect: float, resamples: int, streams: Stre
     """ECE of draws in which the predicted class is right as often as it says, (R,)."""
     assert sample.top is not None
     n, predicted, _, square = (each[0, sample.top.rows[0] > 0] for each in sample.top)
-    p, count = predicted / n, np.maximum(np.rint(n**2 / square / effect), 1.0).astype(np.int64)
-    p, shape = np.clip(p, 0.0, 1.0), (resamples, len(n))
-    drawn = streams.of("top label").binomial(count, p, shape) / count
+    p = np.clip(predicted / n, 0.0, 1.0)
+    count = np.maximum(np.rint(n**2 / square / effect), 1.0).astype(np.int64)
+    drawn = streams.of("top label").binomial(count, p, (resamples, len(n))) / count
     return np.asarray(np.abs(drawn - p) @ (n / n.sum()))
 
 

@@ -210,16 +210,15 @@ class Sample:
 
     def without_p_value(self) -> str | None:
         """Why no test would hold: too few clusters; None if they are enough."""
-        n = self.design.clusters
-        words = f"{n:.0f} effective clusters; at least {FEWEST_CLUSTERS} are needed"
-        return words if n < FEWEST_CLUSTERS else None
+        found = self.design.clusters
+        few = found < FEWEST_CLUSTERS
+        return shortage(found, FEWEST_CLUSTERS, "effective clusters") if few else None
 
     def without_interval(self) -> str | None:
         """Why no interval would hold: too few clusters or rows; None if they are enough."""
-        reason = self.without_p_value()
-        if reason is None and self.n_effective < FEWEST_ROWS:
-            reason = f"{self.n_effective:.0f} effective rows; at least {FEWEST_ROWS} are needed"
-        return reason
+        few = self.n_effective < FEWEST_ROWS
+        rows = shortage(self.n_effective, FEWEST_ROWS, "effective rows") if few else None
+        return self.without_p_value() or rows
 
     def quantile(self, level: float) -> float:
         """Standard errors to each side of an interval: normal, with clusters Student's."""
@@ -235,8 +234,7 @@ class Sample:
     ) -> FloatArray:
         """The design effects of clusters: D, or max(D, D_j) of statistics with these sums by unit.
 
-        `sums` are (U, …), `variance` what their totals would have if rows were independent, and
-        `rare` the shares h of it that come from rare classes.
+        `variance` is that of their totals if rows were independent, and `rare` the shares h of it.
         """
         it, d = self.design, max(self.design.clusters - 1, 3.0)
         least = it.clustering + np.asarray(rare) * max(it.rare_effect - it.clustering, 0.0)
@@ -251,7 +249,7 @@ class Sample:
         return float(self.effect(sums, self.score_variance.sum(), self._rare_in_score))
 
     def variation_effect(self) -> float:
-        """That of the gaps of variation, to which rare classes contribute as much as to the score."""
+        """That of gaps of variation, in which rare classes count as much as in the score."""
         return float(self.effect(rare=self._rare_in_score)) * self.design.soft
 
     def predicted_effect(self, terms: FloatArray) -> FloatArray:
@@ -311,6 +309,11 @@ class Sample:
     def _is_one_event(self) -> bool:
         """Whether there are two classes, which are one event: both are rare, or none is."""
         return self.ranks.options == (2,)
+
+
+def shortage(found: float, needed: int, of: str) -> str:
+    """How many there are, and how many are needed."""
+    return f"{min(round(found, 1), needed - 0.1):g} {of}; at least {needed} are needed"
 
 
 def _strata(ranks: RankBins, square: FloatArray) -> tuple[Stratum, ...]:
