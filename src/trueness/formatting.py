@@ -118,7 +118,7 @@ def listed(names: Sequence[str], most: int = 3) -> str:
     >>> listed(["a"]), listed(["a", "b"]), listed(["a", "b", "c", "d", "e"])
     ('a', 'a and b', 'a, b, c and 2 more')
     """
-    shown = [visible(name) for name in names]
+    shown = [shortened(name, 60) for name in names]
     if len(shown) > most:
         shown = [*shown[:most], f"{len(shown) - most} more"]
     return " and ".join([", ".join(shown[:-1]), shown[-1]] if len(shown) > 1 else shown)

@@ -197,6 +197,30 @@ def test_warnings() -> None:
     assert codes(**given) == set()
 
 
+@pytest.mark.parametrize("seed", range(40))
+def test_any_rows_have_an_answer(seed: int) -> None:
+    """Few rows, one class, certain or uniform predictions, ties, weights, clusters, groups."""
+    rng = np.random.default_rng(seed)
+    classes, n = int(rng.choice([2, 3, 12])), int(rng.choice([1, 2, 7, 60, 400]))
+    p = rng.dirichlet([float(rng.choice([0.01, 0.3, 20]))] * classes, n)
+    p = (p, np.eye(classes)[p.argmax(axis=1)], np.full(p.shape, 1 / classes))[seed % 3]
+    given: dict[str, Any] = {"y_true": rng.integers(0, classes, n), "y_prob": p}
+    if seed % 4 == 1:
+        given["clusters"] = rng.integers(0, int(rng.choice([1, 12, 40])), n)
+    if seed % 5 == 1:
+        given |= {"groups": rng.integers(0, 3, n).astype(str), "min_group_size": 1}
+    if seed % 7 == 1:
+        given["sample_weight"] = rng.lognormal(0, 2, n)
+    result = assess(**given, resamples=99)
+    text = result.details()
+    assert not {"nan", "inf", "None"} & set(text.replace("[", " ").replace(",", " ").split())
+    assert max(map(len, text.splitlines())) <= 100
+    assert result.p_value is None or 0 < result.p_value <= 1
+    sign = {"over-confident": 1, "under-confident": -1}.get(result.verdict.kind)
+    if sign is not None and not result.wrong_groups:
+        assert sign * (result.confidence - result.accuracy) > 0
+
+
 def test_images() -> None:
     rng = np.random.default_rng(5)
     p = rng.dirichlet(FLAT, (12, 6, 5)).transpose(0, 3, 1, 2)
