@@ -11,8 +11,6 @@ import math
 import textwrap
 from collections.abc import Iterable, Sequence
 
-MISSING = "–"
-
 
 def decimals(low: float, high: float) -> int:
     """How many decimals show two digits of the width of an interval: 1 to 6.
@@ -42,7 +40,7 @@ def number(value: float | None, places: int | None = None, *, sign: bool = False
     ('infinite', '0.000', '0.0000')
     """
     if value is None or math.isnan(value):
-        return MISSING
+        return "–"
     if math.isinf(value):
         return "infinite" if value > 0 else "minus infinite"
     digits = decimals_of(value) if places is None else places
@@ -92,7 +90,7 @@ def p_value(p: float | None) -> str:
 def p_cell(p: float | None) -> str:
     """A p-value in a column: "0.042", "<0.0001", ">0.99"."""
     if p is None or math.isnan(p):
-        return MISSING
+        return "–"
     if p < 1e-4:
         return "<0.0001"
     return ">0.99" if p > 0.99 else f"{p:.2g}"

@@ -14,7 +14,8 @@ import numpy as np
 import pytest
 from answered import FLAT, MAKERS, answered, clustered, grouped, options, rows, sharpened_part
 
-from trueness.answers.assessment import assess
+from trueness.answers.assessment import assess, assess_table
+from trueness.arguments import Settings
 from trueness.refusals import Refusal
 from trueness.spec import TableOptions
 from trueness.table import Table
@@ -161,6 +162,16 @@ def test_clusters_in_blocks_show_none() -> None:
     (caution,) = [it for it in result.answer.warnings if it.code == "blocks"]
     assert "5,000 clusters were summed in" in caution.text
     assert "no single cluster is shown" in caution.text
+
+
+def test_a_gate_resolves_smaller_p_values() -> None:
+    table = answered("sharpened").table
+    usual, finer = (assess_table(table, Settings(), finest=p) for p in (None, 1e-4))
+    assert usual == answered("sharpened")
+    assert usual.p_value is not None
+    assert finer.p_value is not None
+    assert finer.p_value < 1e-4 < usual.p_value
+    assert finer.resamples > usual.resamples == 999
 
 
 def test_ties_can_be_shared() -> None:

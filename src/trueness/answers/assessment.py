@@ -236,12 +236,14 @@ def assess(
     return assess_table(table, settings, tuple(_about_reading(rows)))
 
 
-def assess_table(table: Table, settings: Settings, notes: tuple[Caution, ...] = ()) -> Assessment:
-    """The assessment of a table, with its groups and its furthest clusters."""
+def assess_table(
+    table: Table, settings: Settings, notes: tuple[Caution, ...] = (), finest: float | None = None
+) -> Assessment:
+    """The assessment of a table; `finest` is the p-value that a gate wants to be resolved."""
     if table.spec.variation is None or table.spec.top_bins is None:
         raise InvalidValueError("wrong-table", "the table has no bins of variation and confidence")
     sample = Sample.of(table)
-    it = _evidence(sample, settings, Streams(settings.seed))
+    it = _evidence(sample, settings, Streams(settings.seed), finest)
     it = it._replace(cautions=(*_cautions(table, sample), *notes))
     groups, corrected = _groups(table, settings)
     wrong: list[str] = []
