@@ -99,7 +99,7 @@ def calibration_tests(
         if not tests:
             misses = (1 - sample.totals.confidence) * sample.n_effective
             reason = shortage(misses, FEWEST_OUTCOMES, "independent misses are expected")
-            return Outcome((), None, reason, draws.size)
+            return Outcome((), None, reason or "the outcomes cannot vary", draws.size)
         weights = [CONFIDENCE_WEIGHT if test.name == "confidence" else 1.0 for test in tests]
         p = cauchy_combination([test.p_value for test in tests], weights)
         smallest = min(test.p_value for test in tests) * (draws.size + 1)

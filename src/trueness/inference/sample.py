@@ -210,14 +210,11 @@ class Sample:
 
     def without_p_value(self) -> str | None:
         """Why no test would hold: too few clusters; None if they are enough."""
-        found = self.design.clusters
-        few = found < FEWEST_CLUSTERS
-        return shortage(found, FEWEST_CLUSTERS, "effective clusters") if few else None
+        return shortage(self.design.clusters, FEWEST_CLUSTERS, "effective clusters")
 
     def without_interval(self) -> str | None:
         """Why no interval would hold: too few clusters or rows; None if they are enough."""
-        few = self.n_effective < FEWEST_ROWS
-        rows = shortage(self.n_effective, FEWEST_ROWS, "effective rows") if few else None
+        rows = shortage(self.n_effective, FEWEST_ROWS, "effective rows")
         return self.without_p_value() or rows
 
     def quantile(self, level: float) -> float:
@@ -311,9 +308,10 @@ class Sample:
         return self.ranks.options == (2,)
 
 
-def shortage(found: float, needed: int, of: str) -> str:
-    """How many there are, and how many are needed."""
-    return f"{min(round(found, 1), needed - 0.1):g} {of}; at least {needed} are needed"
+def shortage(found: float, needed: int, of: str) -> str | None:
+    """How many there are and how many are needed; None if they are enough."""
+    words = f"{min(round(found, 1), needed - 0.1):g} {of}; at least {needed} are needed"
+    return words if found < needed else None
 
 
 def _strata(ranks: RankBins, square: FloatArray) -> tuple[Stratum, ...]:
