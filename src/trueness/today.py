@@ -46,7 +46,7 @@ from trueness.rows.groups import (
 from trueness.rows.images import pixels_of
 from trueness.rows.lists import rectangular
 from trueness.rows.option_rows import refuse_soft_options
-from trueness.spec import Spec, TableOptions
+from trueness.spec import MOST_BYTES, Spec, TableOptions
 from trueness.table import Clusters, Parts, RankBins, Table
 from trueness.tabulation import edges_for, passes, tabulate_in_detail
 from trueness.tabulation import portable as todays_portable
@@ -199,7 +199,8 @@ def spec_of(rows: Rows, options: TableOptions, engine: str = "auto") -> Spec:
     if rows.n_classes is not None and options.by_class:
         n, names = rows.n_classes, rows.class_names
         asked = [event_index(event, n, names) for event in options.events]
-        classes = tuple(each for each in asked if isinstance(each, int)) or classes_as_events(n)
+        chosen = dict.fromkeys(each for each in asked if isinstance(each, int))
+        classes = tuple(chosen) or classes_as_events(n)
     return Spec(
         rows.n_classes,
         measure,
@@ -270,15 +271,23 @@ def _summed(
     """The sums of rows of one number of classes, each in the part of its number."""
     specs = _todays_specs(spec, rows.n_classes)
     groups, group_of_part = parts.without_units.distinct()
-    if passes.engine_for(rows, specs, engine) is todays_portable:
+    n_bytes = spec.n_bytes(len(parts.group), len(groups.group), rows.n_classes)
+    if n_bytes > MOST_BYTES:
+        cause = f"the sums of {len(groups.group):,} groups would take {n_bytes >> 20:,} MB"
+        remedy = "use fewer groups, or by_class=False"
+        raise InvalidValueError("too-many-groups", cause, remedy, argument="groups")
+    few = engine == "auto" and rows.n_rows * rows.n_classes < 2000 * len(groups.group)  # each
+    if (few and len(groups.group) > 1) or passes.engine_for(rows, specs, engine) is todays_portable:
         sums = spec.zeros(len(parts.group), len(groups.group), rows.n_classes)
         portable.add(rows, rows.spans(), spec, part, group_of_part[part], sums)
         return sums
     if len(parts.group) == 1:
         return _of_units(rows, spec, specs, part, 1, n_threads)
-    found = []
-    for g in range(len(groups.group)):
-        own, which = np.flatnonzero(group_of_part == g), np.flatnonzero(group_of_part[part] == g)
+    found: list[Mapping[str, NDArray[Any]]] = []
+    group = group_of_part[part]
+    order, ends = np.argsort(group, kind="stable"), np.cumsum(np.bincount(group))
+    for which in np.split(order, ends[:-1]):
+        own = np.flatnonzero(group_of_part == len(found))
         some = rows if len(which) == rows.n_rows else rows.take(which)
         try:
             found.append(_of_units(some, spec, specs, part[which] - own[0], len(own), n_threads))

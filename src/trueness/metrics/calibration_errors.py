@@ -170,7 +170,11 @@ def ece(
     if convention is not None:
         return _by_convention(convention, "ece", y_true, y_prob, bins, norm, rows)
     if y_prob is None:
-        of = _table(y_true, rows, bins=(bins, None)).top_bins()
+        table = _table(y_true, rows, bins=(bins, None))
+        if table.spec.top_bins is None:
+            cause = "this table has no bins of the largest probability"
+            raise InvalidValueError("wrong-table", cause, "make it with `confidence_bins=10`")
+        of = table.top_bins()
         return _error(of.rows[..., 0, :], gaps.event_gap(of)[..., 0, :], norm)
     chosen = 10 if bins is None else bins
     found, _ = rank_bins_of_rows(y_true, y_prob, "confidence", chosen, "first", **rows)
@@ -306,16 +310,20 @@ def ecd(y_true: Any, y_prob: Any = None, **rows: Unpack[RowOptions]) -> float:
     0.87889
     """
     table = _table(y_true, rows) if y_prob is None else table_of_rows(y_true, y_prob, **rows)
-    if table.impossible_rows:
-        return float("inf")
-    return float(0.0 - table.value("log_score").sum() / table.mass().sum())
+    score, mass = table.value("log_score").sum(), _known(table.mass())
+    return float("inf") if table.impossible_rows else float(0.0 - score / mass.sum())
+
+
+def _known(rows: FloatArray) -> FloatArray:
+    """The number or weight of rows, refused if there are none."""
+    if not rows.sum() > 0:
+        raise InvalidValueError("no-rows", "a table without rows has no calibration error")
+    return rows
 
 
 def _error(rows: FloatArray, gap: FloatArray, norm: str) -> float:
     """The norm of the gaps of one table."""
-    if not rows.sum() > 0:
-        raise InvalidValueError("no-rows", "a table without rows has no calibration error")
-    return float(gaps.norm(rows, gap, norm))
+    return float(gaps.norm(_known(rows), gap, norm))
 
 
 def _table(given: Any, rows: RowOptions, **own: tuple[Any, Any]) -> Table:
