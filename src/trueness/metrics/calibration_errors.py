@@ -20,6 +20,7 @@ from trueness.conventions import Convention, value_by_convention
 from trueness.exact_sums import FloatArray
 from trueness.metrics import gaps
 from trueness.refusals import InvalidTypeError, InvalidValueError
+from trueness.spec import TableOptions
 from trueness.table import EventBins, Table
 from trueness.today import rank_bins_of_rows, table_of, table_of_rows
 from trueness.variation import ENTROPY, Variation
@@ -139,7 +140,9 @@ def vce(
         table = _table(y_true, rows, variation=(variation, "entropy"), bins=(bins, 10))
         found, measure = table.rank_bins(), table.measure
     else:
-        found, measure = rank_bins_of_rows(y_true, y_prob, variation, bins, "ranks", **rows)
+        found, measure = rank_bins_of_rows(
+            y_true, y_prob, variation=variation, bins=bins, detail="ranks", **rows
+        )
     return _error(found.rows.sum(axis=-2), gaps.variation_gap(found, measure), norm)
 
 
@@ -177,7 +180,9 @@ def ece(
         of = table.top_bins()
         return _error(of.rows[..., 0, :], gaps.event_gap(of)[..., 0, :], norm)
     chosen = 10 if bins is None else bins
-    found, _ = rank_bins_of_rows(y_true, y_prob, "confidence", chosen, "first", **rows)
+    found, _ = rank_bins_of_rows(
+        y_true, y_prob, variation="confidence", bins=chosen, detail="first", **rows
+    )
     first = (each[..., 0].sum(axis=-2) for each in (found.predicted, found.observed))
     of = EventBins(found.rows.sum(axis=-2), *first)
     return _error(of.rows, gaps.event_gap(of), norm)
@@ -211,7 +216,12 @@ def uce(
     if y_prob is None:
         table = _table(y_true, rows, bins=(bins, None))
     else:
-        table = table_of_rows(y_true, y_prob, ENTROPY, 10 if bins is None else bins, **rows)
+        table = table_of_rows(
+            y_true,
+            y_prob,
+            TableOptions(ENTROPY, 10 if bins is None else bins, by_class=False),
+            **rows,
+        )
     if table.measure != ENTROPY:
         cause = f"uce needs a table in bins of entropy, this one has bins of {table.measure.name}"
         raise InvalidValueError("wrong-measure", cause, "make it with variation='entropy'")
@@ -250,7 +260,9 @@ def rce(
         of = (variation, "entropy")
         found = _table(y_true, rows, variation=of, bins=(bins, 10)).rank_bins()
     else:
-        found, _ = rank_bins_of_rows(y_true, y_prob, variation, bins, "ranks", **rows)
+        found, _ = rank_bins_of_rows(
+            y_true, y_prob, variation=variation, bins=bins, detail="ranks", **rows
+        )
     return _error(found.rows.sum(axis=-2), gaps.rank_distance(found, distance), norm)
 
 
@@ -281,7 +293,7 @@ def cwece(
     if weights is not None:
         require_choice("weights", weights, ("expected", "observed"))
     given = y_prob is None
-    table = _table(y_true, rows) if given else table_of_rows(y_true, y_prob, by_class=True, **rows)
+    table = _table(y_true, rows) if given else table_of_rows(y_true, y_prob, TableOptions(), **rows)
     if (edges := table.spec.class_bins) is None:
         cause = "this table has no sums of classes"
         raise InvalidValueError("wrong-table", cause, "make it with `by_class=True`")
@@ -309,7 +321,11 @@ def ecd(y_true: Any, y_prob: Any = None, **rows: Unpack[RowOptions]) -> float:
     >>> round(ecd([0, 1] * 5, [[0.9, 0.1]] * 10), 6)
     0.87889
     """
-    table = _table(y_true, rows) if y_prob is None else table_of_rows(y_true, y_prob, **rows)
+    table = (
+        _table(y_true, rows)
+        if y_prob is None
+        else table_of_rows(y_true, y_prob, TableOptions(by_class=False), **rows)
+    )
     score, mass = table.value("log_score").sum(), _known(table.mass())
     return float("inf") if table.impossible_rows else float(0.0 - score / mass.sum())
 
