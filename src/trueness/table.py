@@ -138,15 +138,17 @@ class RankBins(NamedTuple):
         Of `predicted` it is the paper's 𝒫(B_m) = V(q̄_m), of `observed` 𝒪(B_m) = V(r̄_m). Each
         number of options has a mean of its own, and V is their average weighted by rows.
         """
-        rows = np.broadcast_to(self.rows, sums.shape[:-1])
-        total, value = rows.sum(axis=-2), np.zeros((*rows.shape[:-2], rows.shape[-1]))
+        rows = self.rows
+        if rows.shape != sums.shape[:-1]:
+            rows = np.broadcast_to(rows, sums.shape[:-1])
+        total = rows.sum(axis=-2)
+        value = np.where(total > 0, 0.0, np.nan)
         for s, c in enumerate(self.options):
             filled = rows[..., s, :] > 0
             n = rows[..., s, :][filled]
             if n.size:
                 share = n / total[filled]
                 value[filled] += share * measure.of(sums[..., s, :, :c][filled] / n[:, None])
-        value[total == 0] = np.nan
         return value
 
 
@@ -348,12 +350,8 @@ class Table:
 
     def top_bins(self, by: By | None = None) -> EventBins:
         """The rows by their largest probability, with how often the top label was right; K = 1."""
-        arrays = (
-            self.mass("top_rows", by),
-            self.value("top_predicted", by),
-            self.value("top_observed", by),
-        )
-        return EventBins(*(each[..., None, :] for each in arrays))
+        sums = (self.value(f"top_{name}", by) for name in ("predicted", "observed"))
+        return EventBins(*(each[..., None, :] for each in (self.mass("top_rows", by), *sums)))
 
     def class_bins(self, by: Literal["group"] | None = None) -> EventBins:
         """The probability of each of `spec.classes` in cells over [0, 1]."""

@@ -17,7 +17,7 @@ from numpy.typing import NDArray
 from trueness import exact_sums, old_table
 from trueness.bins import Bins, Edges, ProbabilityGrid, as_bins, class_grid, confidence_bins_for
 from trueness.engine import portable
-from trueness.exact_sums import IntArray
+from trueness.exact_sums import FloatArray, IntArray
 from trueness.old_table.clusters import MAX_ROW_BLOCKS, row_blocks
 from trueness.old_table.event_content import classes_as_events, event_index
 from trueness.old_table.exact_sums import ExactSum, FloatSum
@@ -32,12 +32,12 @@ from trueness.rows.images import pixels_of
 from trueness.rows.lists import rectangular
 from trueness.rows.option_rows import refuse_soft_options
 from trueness.spec import MOST_BYTES, Spec, TableOptions
-from trueness.table import Clusters, Parts, RankBins, Table
+from trueness.table import Clusters, EventBins, Parts, RankBins, Table
 from trueness.tabulation import edges_for, passes, tabulate_in_detail
 from trueness.tabulation import portable as todays_portable
 from trueness.tabulation.compiled import LOG_SCORE, POSSIBLE_VARIANCE, units
 from trueness.tabulation.options import refused_by_row
-from trueness.variation import CONFIDENCE, Variation, as_variation
+from trueness.variation import CONFIDENCE, as_variation
 
 # Rows ---------------------------------------------------------------------------------------------
 
@@ -163,6 +163,8 @@ def _clusters(clusters: Any, n_rows: int, index: Any) -> Names:
 
 # Tables -------------------------------------------------------------------------------------------
 
+_CELLS = Edges(class_grid().edges)
+
 
 def spec_of(rows: Rows, options: TableOptions, engine: str = "auto") -> Spec:
     """The spec of the table of these rows; bins that depend on the rows are fitted to them."""
@@ -187,7 +189,7 @@ def spec_of(rows: Rows, options: TableOptions, engine: str = "auto") -> Spec:
         edges(measure, bins),
         edges(CONFIDENCE, confidence_bins_for(bins, options.confidence_bins)),
         classes,
-        Edges(class_grid().edges) if classes else None,
+        _CELLS if classes else None,
         ties,
         rows.weighted,
         class_names=rows.class_names,
@@ -422,26 +424,38 @@ def table_of(old: Any) -> Table:
 
 
 def rank_bins_of_rows(
-    y_true: Any, y_prob: Any, *, ties: str | None = None, **how: Any
-) -> tuple[RankBins, Variation]:
-    """The rows by variation and its measure: a pass that sums no more than `detail` says."""
-    how["ties"] = DEFAULT_TIES if ties is None else ties
+    y_true: Any, y_prob: Any, *, detail: str, ties: str | None = None, **how: Any
+) -> tuple[RankBins, FloatArray]:
+    """The rows by variation, summing no more than `detail` says; of "scores" ΣV of each bin too."""
+    how |= {"ties": DEFAULT_TIES if ties is None else ties, "detail": detail}
     table = tabulate_in_detail(y_true, y_prob, **how)
     tables = [*table.tables.values()] if isinstance(table, old_table.OptionTables) else [table]
     options = tuple(it.n_classes for it in tables)
-    rows, predicted, observed = (
-        [np.asarray(getattr(it, name), float) for it in tables]
-        for name in ("count", "ordered_sum", "rank_count")
-    )
-    predicted, observed = (
-        [exact_sums.padded(it, 1, max(options)) for it in each] for each in (predicted, observed)
-    )
-    bins = RankBins(np.stack(rows), np.stack(predicted), np.stack(observed), options)
-    return bins, table.spec.variation
+
+    def stacked(name: str) -> FloatArray:
+        kept = [np.asarray(getattr(it, name), float) for it in tables]
+        if len(kept) == 1:
+            return kept[0][None]
+        wide = [exact_sums.padded(it, 1, max(options)) if it.ndim == 2 else it for it in kept]
+        return np.stack(wide)
+
+    rows, predicted, observed = map(stacked, ("count", "ordered_sum", "rank_count"))
+    variation = stacked("variation_sum").sum(axis=0) if detail == "scores" else np.zeros(0)
+    return RankBins(rows, predicted, observed, options), variation
 
 
-def table_of_rows(
-    y_true: Any, y_prob: Any, options: TableOptions, *, ties: str | None = None, **how: Any
-) -> Table:
-    """The table of rows, read and summed at once."""
-    return tabulate_rows(read(y_true, y_prob, **how), replace(options, ties=ties))
+def class_bins_of_rows(
+    y_true: Any, y_prob: Any, *, ties: str | None = None, **how: Any
+) -> tuple[EventBins, Edges]:
+    """The probability of each class in cells over [0, 1], and the edges of the cells."""
+    rows = read(y_true, y_prob, **how)
+    if isinstance(rows.source, OptionRows):
+        cause = "rows with options of their own have no classes in common"
+        raise InvalidValueError("wrong-table", cause, argument="y_prob")
+    own = ties or DEFAULT_TIES, rows.weighted
+    spec = old_table.EventSpec(n := rows.source.n_classes, classes_as_events(n), class_grid(), *own)
+    (table,) = passes.tabulate_rows(rows.source, [spec], "auto", None)
+    sums = (
+        np.asarray(getattr(table, name)) for name in ("count", "predicted_sum", "observed_count")
+    )
+    return EventBins(*sums), _CELLS

@@ -22,8 +22,8 @@ from trueness.metrics import gaps
 from trueness.refusals import InvalidTypeError, InvalidValueError
 from trueness.spec import TableOptions
 from trueness.table import EventBins, Table
-from trueness.today import rank_bins_of_rows, table_of, table_of_rows
-from trueness.variation import ENTROPY, Variation
+from trueness.today import class_bins_of_rows, rank_bins_of_rows, read, table_of, tabulate_rows
+from trueness.variation import ENTROPY, Variation, as_variation
 
 Function = TypeVar("Function", bound=Callable[..., float])
 
@@ -140,8 +140,9 @@ def vce(
         table = _table(y_true, rows, variation=(variation, "entropy"), bins=(bins, 10))
         found, measure = table.rank_bins(), table.measure
     else:
-        found, measure = rank_bins_of_rows(
-            y_true, y_prob, variation=variation, bins=bins, detail="ranks", **rows
+        measure = as_variation(variation)
+        found, _ = rank_bins_of_rows(
+            y_true, y_prob, variation=measure, bins=bins, detail="ranks", **rows
         )
     return _error(found.rows.sum(axis=-2), gaps.variation_gap(found, measure), norm)
 
@@ -215,20 +216,16 @@ def uce(
         return _by_convention(convention, "uce", y_true, y_prob, bins, norm, rows)
     if y_prob is None:
         table = _table(y_true, rows, bins=(bins, None))
+        if table.measure != ENTROPY:
+            cause = f"uce needs a table in bins of entropy, not in bins of {table.measure.name}"
+            raise InvalidValueError("wrong-measure", cause, "make it with variation='entropy'")
+        found, variation = table.rank_bins(), table.value("variation")
     else:
-        table = table_of_rows(
-            y_true,
-            y_prob,
-            TableOptions(ENTROPY, 10 if bins is None else bins, by_class=False),
-            **rows,
+        chosen = 10 if bins is None else bins
+        found, variation = rank_bins_of_rows(
+            y_true, y_prob, variation=ENTROPY, bins=chosen, detail="scores", **rows
         )
-    if table.measure != ENTROPY:
-        cause = f"uce needs a table in bins of entropy, this one has bins of {table.measure.name}"
-        raise InvalidValueError("wrong-measure", cause, "make it with variation='entropy'")
-    found = table.rank_bins()
-    return _error(
-        found.rows.sum(axis=-2), gaps.uncertainty_gap(found, table.value("variation")), norm
-    )
+    return _error(found.rows.sum(axis=-2), gaps.uncertainty_gap(found, variation), norm)
 
 
 @of_rows_or_table(
@@ -292,17 +289,21 @@ def cwece(
     """
     if weights is not None:
         require_choice("weights", weights, ("expected", "observed"))
-    given = y_prob is None
-    table = _table(y_true, rows) if given else table_of_rows(y_true, y_prob, TableOptions(), **rows)
-    if (edges := table.spec.class_bins) is None:
-        cause = "this table has no sums of classes"
-        raise InvalidValueError("wrong-table", cause, "make it with `by_class=True`")
-    cells, chosen, errors = table.class_bins(), as_bins(bins), []
-    for of in (EventBins(*each) for each in zip(*cells, strict=True)):
-        mass = of.rows if isinstance(chosen, EqualMass) else np.zeros_like(of.rows)
-        starts, _ = group_starts(edges, mass, chosen)
-        merged = EventBins(*(np.add.reduceat(each, starts) for each in of))
-        errors.append(_error(merged.rows, gaps.event_gap(merged), norm))
+    if y_prob is None:
+        table = _table(y_true, rows)
+        if table.spec.class_bins is None:
+            cause = "this table has no sums of classes"
+            raise InvalidValueError("wrong-table", cause, "make it with `by_class=True`")
+        cells, edges = table.class_bins(), table.spec.class_bins
+    else:
+        cells, edges = class_bins_of_rows(y_true, y_prob, **rows)
+    chosen, errors, events = as_bins(bins), list[float](), [cells]
+    if isinstance(chosen, EqualMass):
+        events = [EventBins(*(sums[None] for sums in each)) for each in zip(*cells, strict=True)]
+    for of in events:
+        starts, _ = group_starts(edges, of.rows[0], chosen)
+        merged = EventBins(*(np.add.reduceat(each, starts, axis=-1) for each in of))
+        errors += gaps.norm(_known(merged.rows), gaps.event_gap(merged), norm).tolist()
     if weights is None or len(errors) == 1:
         return float(np.mean(errors))
     total = (cells.predicted if weights == "expected" else cells.observed).sum(axis=-1)
@@ -321,11 +322,12 @@ def ecd(y_true: Any, y_prob: Any = None, **rows: Unpack[RowOptions]) -> float:
     >>> round(ecd([0, 1] * 5, [[0.9, 0.1]] * 10), 6)
     0.87889
     """
-    table = (
-        _table(y_true, rows)
-        if y_prob is None
-        else table_of_rows(y_true, y_prob, TableOptions(by_class=False), **rows)
-    )
+    if y_prob is None:
+        table = _table(y_true, rows)
+    else:
+        how: dict[str, Any] = {**rows}
+        options = TableOptions(by_class=False, ties=how.pop("ties", None))
+        table = tabulate_rows(read(y_true, y_prob, **how), options)
     score, mass = table.value("log_score").sum(), _known(table.mass())
     return float("inf") if table.impossible_rows else float(0.0 - score / mass.sum())
 
