@@ -63,11 +63,11 @@ def add(sums: NDArray[Any], more: NDArray[Any], bits: int) -> NDArray[Any]:
     >>> add(np.array([[1, 3]]), np.array([[0, 2]]), 2).tolist()
     [[2, 1]]
     """
-    total = sums + more
-    if is_exact(total, bits):
+    total = np.asarray(sums + more)
+    if is_exact(total, bits) and total[..., 1].max(initial=0) >> bits:  # some carry
         total[..., 0] += total[..., 1] >> bits
         total[..., 1] &= (1 << bits) - 1
-    return np.asarray(total)
+    return total
 
 
 def add_runs(sums: NDArray[Any], bits: int, starts: IntArray, axis: int = 0) -> NDArray[Any]:

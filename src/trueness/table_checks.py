@@ -48,7 +48,7 @@ def require_spec(spec: Spec) -> None:
 
 def groups_of_parts(code: IntArray, options: IntArray, unit: NDArray[np.uint64]) -> IntArray:
     """The number of each part's group and number of options; parts must be in order, and differ."""
-    if (code < 0).any() or (options < 2).any():
+    if not len(code) == len(options) == len(unit) or (code < 0).any() or (options < 2).any():
         raise damaged("its parts are out of range")
     steps = np.diff(code), np.diff(options)
     starts = (steps[0] > 0) | (steps[0] == 0) & (steps[1] > 0)

@@ -110,6 +110,7 @@ def read(
     ragged = option_rows_of(y_true, y_prob, sample_weight, n_options=n_options, **how)
     refuse_soft_options(ragged, soft_labels)
     left_out: dict[str, int] = {}
+    single_rows = isinstance(clusters, str) and clusters == "rows"
     if ragged is not None:
         pieces = tuple(Piece(part, which) for _, which, part in ragged.parts())
         source: TodaysRows | OptionRows = ragged
@@ -122,7 +123,7 @@ def read(
                 groups = {name: pixels.spread("groups", each) for name, each in groups.items()}
             elif groups is not None:
                 groups = pixels.spread("groups", groups)
-            clusters = "rows" if _is_rows(clusters) else pixels.names_of_clusters(clusters)
+            clusters = clusters if single_rows else pixels.names_of_clusters(clusters)
             left_out = {"ignored": pixels.n_ignored} if pixels.n_ignored else {}
         how |= {"soft_labels": soft_labels, "first": None if like is None else like.columns}
         source = TodaysRows.of(y_true, y_prob, sample_weight, **how)
@@ -141,10 +142,6 @@ def read(
     )
 
 
-def _is_rows(clusters: Any) -> bool:
-    return isinstance(clusters, str) and clusters == "rows"
-
-
 def _groups(groups: Any, n_rows: int, index: Any) -> Names:
     columns, by = row_groups._columns(groups), getattr(groups, "name", None)
     if columns is not None:
@@ -154,7 +151,7 @@ def _groups(groups: Any, n_rows: int, index: Any) -> Names:
 
 
 def _clusters(clusters: Any, n_rows: int, index: Any) -> Names:
-    if _is_rows(clusters):
+    if isinstance(clusters, str) and clusters == "rows":
         return Names((), row_blocks(range(n_rows), MAX_ROW_BLOCKS), np.zeros(0, np.uint64))
     names = row_groups.names_of("clusters", clusters, n_rows, index)
     found = clusters_of_names(*row_groups.encode_names(names))
@@ -306,8 +303,8 @@ def _todays_specs(spec: Spec, n_classes: int) -> list[old_table.SingleSpec]:
         for measure, bins in ((spec.variation, spec.bins), (CONFIDENCE, spec.top_bins))
     ]
     if spec.class_bins is not None:
-        grid = ProbabilityGrid(spec.class_bins.edges)
-        made.append(old_table.EventSpec(n_classes, spec.classes, grid, spec.ties, spec.weighted))
+        of = spec.classes, ProbabilityGrid(spec.class_bins.edges), spec.ties, spec.weighted
+        made.append(old_table.EventSpec(n_classes, *of))
     return made
 
 
@@ -327,7 +324,6 @@ _NAMES = {
     "top_observed": "rank",
 }
 _ALL = np.zeros(1, np.int64)
-"""One run, of all entries."""
 
 
 def _sums_of(
@@ -440,17 +436,14 @@ def rank_bins_of_rows(
     return RankBins(rows, predicted, observed, options), variation
 
 
-def class_bins_of_rows(
-    y_true: Any, y_prob: Any, *, ties: str | None = None, **how: Any
-) -> tuple[EventBins, Edges]:
+def class_bins_of_rows(y_true: Any, y_prob: Any, **how: Any) -> tuple[EventBins, Edges]:
     """The probability of each class in cells over [0, 1], and the edges of the cells."""
+    ties = how.pop("ties", None) or DEFAULT_TIES
     rows = read(y_true, y_prob, **how)
     if isinstance(rows.source, OptionRows):
-        cause = "rows with options of their own have no classes in common"
-        raise InvalidValueError("wrong-table", cause, argument="y_prob")
-    own = ties or DEFAULT_TIES, rows.weighted
-    spec = old_table.EventSpec(n := rows.source.n_classes, classes_as_events(n), class_grid(), *own)
-    (table,) = passes.tabulate_rows(rows.source, [spec], "auto", None)
+        raise InvalidValueError("wrong-table", "rows of different options have no common classes")
+    of = classes_as_events(n := rows.source.n_classes), class_grid(), ties, rows.weighted
+    (table,) = passes.tabulate_rows(rows.source, [old_table.EventSpec(n, *of)], "auto", None)
     sums = (
         np.asarray(getattr(table, name)) for name in ("count", "predicted_sum", "observed_count")
     )

@@ -147,6 +147,17 @@ class TestDamage:
             with pytest.raises(tn.Refusal, match="is not a sum of rows"):
                 Table.from_dict(replace(table, sums={**table.sums, name: kept}).to_dict())
 
+    @pytest.mark.parametrize("kind", ["plain", "groups"])
+    @pytest.mark.parametrize("which", [0, 1, 2])
+    def test_parts_of_other_numbers_are_refused(self, kind: str, which: int) -> None:
+        """One number of options less would be taken for that of all parts."""
+        content = table_of(kind, 3).to_dict()
+        content["parts"][which].pop()
+        del content["crc32"]
+        content["crc32"] = zlib.crc32(json.dumps(content).encode("ascii"))
+        with pytest.raises(tn.Refusal, match="damaged"):
+            Table.from_dict(content)
+
     def test_a_packed_text_that_grows_is_refused(self, path: Path) -> None:
         """Whatever a text of zeros unpacks to, no more than the header says is allocated."""
         content = json.loads(path.read_text())
