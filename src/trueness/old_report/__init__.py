@@ -10,8 +10,8 @@ import os
 from typing import TYPE_CHECKING
 
 from trueness.atomic_files import write_text
-from trueness.report._comparison import page_of_comparison
-from trueness.report._embedded import (
+from trueness.old_report._comparison import page_of_comparison
+from trueness.old_report._embedded import (
     Saved,
     event_tables_in,
     is_report,
@@ -19,10 +19,10 @@ from trueness.report._embedded import (
     read,
     tables_in,
 )
-from trueness.report._event import page_of_event
-from trueness.report._event_list import group_section, page_of_events
-from trueness.report._monitor import page_of_monitor
-from trueness.report._notebook import (
+from trueness.old_report._event import page_of_event
+from trueness.old_report._event_list import group_section, page_of_events
+from trueness.old_report._monitor import page_of_monitor
+from trueness.old_report._notebook import (
     cells_fragment,
     comparison_fragment,
     event_fragment,
@@ -30,7 +30,7 @@ from trueness.report._notebook import (
     fragment,
     group_fragment,
 )
-from trueness.report._page import page
+from trueness.old_report._page import page
 
 if TYPE_CHECKING:
     from trueness.monitoring import Monitor
