@@ -8,7 +8,7 @@ bars are intervals of each bin alone. Beneath are the rows, as density.
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Literal, NamedTuple
+from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -188,7 +188,8 @@ def _chart(
 ) -> Chart:
     """Marks and axes of a diagram."""
     order, (label, up) = np.argsort(bins.x, kind="stable"), bins.labels
-    x, y, low, high, reach, rows, few = (each[order] for each in bins[2:])
+    x, y, low, high, reach, rows = (each[order] for each in bins[2:8])
+    few = bins.few[order]
     view = axis = _odds_range(x, y, high) if odds else _zoomed(limits, x, y)
     words = tuple(
         f"{counted(n, 'row')}\npredicted {number(p)}, observed {number(o)}\n"

@@ -1,0 +1,1 @@
+"""A document as a page, as a notebook cell, or as text."""
