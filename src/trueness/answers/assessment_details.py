@@ -128,9 +128,11 @@ def classes_forest(result: Assessment) -> Forest:
     entries = []
     for it in sorted(classes, key=lambda it: (not it.fault, -it.size * bool(it.fault))):
         each, less = (it.slope, 1.0) if by_slope else (it.gap, 0.0)
-        numbers = (None if v is None else v - less for v in (each.value, each.low, each.high))
+        value, low, high = (
+            None if v is None else v - less for v in (each.value, each.low, each.high)
+        )
         words = it.words or ("no error is found" if each.value is not None else each.reason or "")
-        entries.append(Entry(it.name, *numbers, round(it.observed), words, True))
+        entries.append(Entry(it.name, value, low, high, round(it.observed), words, True))
     if by_slope:
         unit = "slope of the log-odds less 1 (below 0: too extreme)"
         return Forest("Slopes of the classes", unit, tuple(entries))

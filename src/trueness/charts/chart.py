@@ -14,14 +14,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from trueness.exact_sums import FloatArray
-from trueness.formatting import visible
-
-STRIP = 0.17
-"""The share of the height that the strip takes where both are on the same axes."""
-
-KINDS = ("points", "line", "band", "bars", "spans", "cells", "rule")
-SCALES = ("linear", "log", "logit", "names")
-ROLES = ("observed", "predicted", "band", "ink", "quiet")
+from trueness.formatting import columns, visible
 
 
 class Axis(NamedTuple):
@@ -44,11 +37,13 @@ class Axis(NamedTuple):
         inside = np.clip(np.asarray(values, np.float64), *self.range)
         return np.asarray((scaled(self.scale, inside) - low) / ((high - low) or 1.0))
 
-    def ticks(self, most: int = 6) -> list[tuple[float, str]]:
-        """At most so many round numbers with their texts; names are left out evenly."""
+    def ticks(self, room: float = math.inf) -> list[tuple[float, str]]:
+        """Round numbers with their texts, or names: as many as an axis of so many letters holds."""
         if self.scale == "names":
-            step = -(-len(self.names) // most)
+            longest = max(map(columns, self.names), default=0) + 2
+            step = -(-len(self.names) // max(2, int(min(room, 1e9) // longest)))
             return [(k, self.names[k]) for k in range(0, len(self.names), step)]
+        most = max(2, int(min(room, 64) // 8))
         low, high = self.range
         if self.scale == "linear":
             return _linear_ticks(low, high, most)
@@ -65,19 +60,12 @@ class Axis(NamedTuple):
 
 
 class Mark(NamedTuple):
-    """Shapes of one kind, in the coordinates of the axes.
+    """Shapes of one kind.
 
-    points
-        at (x, y); those of the role "quiet" are hollow: they rest on few rows.
-    line, band
-        through (x, y); between (x, y) and (x, y2).
-    bars, cells
-        rectangles from (x, y) to (x2, y2). Bars stand on an axis; cells of the role "predicted"
-        are hollow, so that two kinds of cells can be told apart without colours.
-    spans
-        from (x, y) to (x2, y), or to (x, y2).
-    rule
-        across the whole chart, at each x; at each y if there is no x.
+    Points are at (x, y), a line goes through them, a band from y to y2; bars and cells from (x, y)
+    to (x2, y2); spans from (x, y) to (x2, y) or (x, y2); a rule across the whole chart at each x, or
+    at each y if there is no x. Points of the role "quiet", which rest on few rows, and cells of the
+    role "predicted" are hollow: they can be told from the others without colours.
     """
 
     kind: str
@@ -95,14 +83,24 @@ class Mark(NamedTuple):
         return self.kind in ("line", "band", "spans", "rule")
 
     @property
+    def is_hollow(self) -> bool:
+        """Whether its shapes are drawn as outlines."""
+        return (self.kind, self.role) in (("points", "quiet"), ("cells", "predicted"))
+
+    @property
+    def corners(self) -> tuple[FloatArray, FloatArray, FloatArray, FloatArray]:
+        """x, y, x2 and y2; where a second one is not given it is the first."""
+        x2, y2 = (self.x if self.x2 is None else self.x2), (self.y if self.y2 is None else self.y2)
+        return self.x, self.y, x2, y2
+
+    @property
     def legend(self) -> str:
         """What a legend calls it; empty if it explains itself."""
         if self.is_named:
             return self.words[0] if self.words else ""
-        if self.role == "quiet":
-            return "few rows" if self.kind == "points" else ""
-        cells = {"observed": "more often than predicted", "predicted": "less often"}
-        return cells.get(self.role, "") if self.kind == "cells" else self.role
+        if self.kind == "cells":
+            return "less often" if self.is_hollow else "more often than predicted"
+        return self.role if self.role != "quiet" else "few rows" if self.is_hollow else ""
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -172,10 +170,8 @@ def _linear_ticks(low: float, high: float, most: int) -> list[tuple[float, str]]
 
 
 def _short(value: float) -> str:
-    """A number of a log or logit axis: "0.001", "10⁻⁶", "1−10⁻⁶", "2,000", "10⁷"."""
-    near = min(value, 1 - value) if 0.5 < value < 1 else value
-    power = round(math.log10(near), 6)
-    if not -3.01 <= power < 7 and power.is_integer():
-        raised = f"10{f'{power:.0f}'.translate(str.maketrans('-0123456789', '⁻⁰¹²³⁴⁵⁶⁷⁸⁹'))}"
-        return raised if near == value else f"1−{raised}"
-    return f"{value:,.0f}" if value >= 1 else f"{value:.6g}"
+    """A number of a log or logit axis: "0.001", "2,000", "10⁻⁶"."""
+    power = round(math.log10(value), 6)
+    if not -3 <= power < 7 and power.is_integer():
+        return f"10{f'{power:.0f}'.translate(str.maketrans('-0123456789', '⁻⁰¹²³⁴⁵⁶⁷⁸⁹'))}"
+    return f"{value:,.0f}" if value >= 1 else f"{value:.12g}"

@@ -93,7 +93,7 @@ def strip_axis(axis: Axis) -> str:
     """The numbers above the strips."""
     texts = "".join(
         f'<text x="{4 + (STRIP_WIDTH - 8) * float(axis.place(value)):.1f}" y="12">{text}</text>'
-        for value, text in axis.ticks(4)
+        for value, text in axis.ticks(32)
     )
     style = 'font-size="10" text-anchor="middle" fill="currentColor"'
     return f'<svg class="strip" viewBox="0 0 {STRIP_WIDTH} 15" {style} aria-hidden="true">{texts}</svg>'

@@ -6,14 +6,12 @@ usual font lacks are taken from a font for their script, if one is installed.
 
 from __future__ import annotations
 
-import math
 import re
 from typing import Any
 
 import numpy as np
 
-from trueness.charts.chart import STRIP, Chart, Mark, scaled
-from trueness.exact_sums import FloatArray
+from trueness.charts.chart import Chart, Mark
 from trueness.formatting import shortened, visible
 from trueness.refusals import MissingLibraryError
 
@@ -26,39 +24,38 @@ _INK |= {"ink": "#1F2933", "quiet": "#616E7C"}
 _BESIDE = (0.0, 0.2, -0.2, 0.35, -0.35)
 """How far overlaid marks on an axis of names are moved, so that they do not hide one another."""
 _SCRIPTS = re.compile(r"Noto Sans|Microsoft YaHei|PingFang|Hiragino|Arial Unicode|WenQuanYi|Source Han")
-_NARROW = 4.5
-"""Inches of a figure below which texts are shorter and fewer."""
+_DASHES = (0, (4, 3))
+STRIP = 0.17
+"""The share of the height that the strip takes, beneath the chart on the same axes."""
+WIDE = 52
+"""Letters beside one another from which axes are wide; in others texts are shorter and fewer."""
 
 
 def draw(chart: Chart, ax: Any, label: str | None, color: Any) -> Any:
     """Draw a chart on these axes, or on new ones, and return them."""
     try:
-        from matplotlib import pyplot
+        from matplotlib import pyplot as plt
     except ImportError as error:
         remedy = 'pip install "trueness[plots]"'
         raise MissingLibraryError("missing-library", "plots need matplotlib", remedy) from error
     if ax is None:
-        figure, ax = pyplot.subplots(layout="constrained")
+        figure, ax = plt.subplots(layout="constrained")
+        figure.set_gid("trueness")
         wide = figure.get_figwidth()
-        height = min(wide, 4.6) if chart.square else 0.55 * wide
-        if chart.y.scale == "names":
-            height = max(0.27 * len(chart.y.names), 0.7)
-        figure.set_figheight(height + 0.65 + 0.2 * len(list(chart.legend())))
+        tall = max(0.27 * len(chart.y.names), 0.7) if chart.y.names else 0.55 * wide
+        figure.set_figheight(0.65 + (min(wide, 4.6) if chart.square else tall))
     number = 1 + max((int(it.get_gid().split("-")[1]) for it in _drawn(ax)), default=-1)
     color = color if color is not None else COLOURS[number % len(COLOURS)] if number else None
-    marks = [mark for mark in chart.marks if not number or not _is_reference(mark)]
-    for k, mark in enumerate(marks):
+    for k, mark in enumerate(it for it in chart.marks if not number or it.role != "ink"):
+        text = label if label and mark.role == "observed" and not mark.is_named else ""
         for artist in _mark(ax, _moved(mark, chart, number), number, color):
             artist.set_gid(f"trueness-{number}-{k}")
-            text = label if label and mark.role == "observed" else mark.legend
-            named = not (number and label and (mark.role != "observed" or mark.is_named))
-            show = named and not (label and mark.is_named and mark.role == "observed")
-            artist.set_label(_shown(text) if text and show else "_")
+            artist.set_label(visible(text or ("" if number else mark.legend)) or "_")
     if not number:
         _frame(ax, chart)
         for mark in chart.strip:
-            corners = _corners(mark._replace(y=mark.y * STRIP * 0.8, y2=mark.y2 * STRIP * 0.8))
-            _boxes(ax, corners, ax.get_xaxis_transform(), facecolor=_INK["quiet"], alpha=0.5)
+            low = mark._replace(y2=0.8 * STRIP * mark.corners[3])
+            _boxes(ax, low, ax.get_xaxis_transform(), facecolor=_INK["quiet"], alpha=0.5)
     _ranges(ax, chart, number)
     _legend(ax)
     return ax
@@ -69,73 +66,51 @@ def _drawn(ax: Any) -> list[Any]:
     return [it for it in ax.get_children() if str(it.get_gid() or "").startswith("trueness-")]
 
 
-def _is_reference(mark: Mark) -> bool:
-    return mark.role == "ink" and mark.kind in ("rule", "line")
-
-
 def _moved(mark: Mark, chart: Chart, number: int) -> Mark:
-    shift = _BESIDE[number % len(_BESIDE)]
-    if chart.y.scale == "names" and mark.kind in ("points", "spans"):
+    shift = _BESIDE[number % len(_BESIDE)] if mark.kind in ("points", "spans") else 0.0
+    if chart.y.scale == "names":
         return mark._replace(y=mark.y + shift)
-    if chart.x.scale == "names" and mark.kind in ("points", "spans"):
-        return mark._replace(x=mark.x + shift)
-    return mark
+    return mark._replace(x=mark.x + shift) if chart.x.scale == "names" else mark
 
 
 def _mark(ax: Any, mark: Mark, number: int, color: Any) -> list[Any]:
     """The artists of a mark."""
-    own = color if color is not None and (number or mark.role in ("observed", "quiet")) else None
-    hollow = (mark.kind, mark.role) == ("points", "quiet")
-    ink = own if own is not None else _INK["observed" if hollow else mark.role]
+    own = color is not None and (number or mark.role in ("observed", "quiet"))
+    ink = color if own else _INK["observed" if mark.kind == "points" else mark.role]
+    x, y, x2, y2 = mark.corners
     if mark.kind == "rule":
-        at, draw_line = (mark.x, ax.axvline) if len(mark.x) else (mark.y, ax.axhline)
-        return [draw_line(v, color=ink, lw=1.0, ls=(0, (4, 3)), zorder=1.5) for v in at]
+        at, draw_line = (x, ax.axvline) if len(x) else (y, ax.axhline)
+        return [draw_line(v, color=ink, lw=1.0, ls=_DASHES, zorder=1.5) for v in at]
     if mark.kind == "line":
-        dashes = (0, (4, 3)) if mark.role in ("ink", "quiet") else "-"
-        return [ax.plot(mark.x, mark.y, color=ink, lw=1.2, ls=dashes, zorder=2)[0]]
+        dashes = _DASHES if mark.role in ("ink", "quiet") else "-"
+        return [ax.plot(x, y, color=ink, lw=1.2, ls=dashes, zorder=2)[0]]
     if mark.kind == "band":
-        shade = 0.18 if own is not None else 0.45
-        return [ax.fill_between(mark.x, mark.y, mark.y2, color=ink, alpha=shade, lw=0, zorder=1)]
+        return [ax.fill_between(x, y, y2, color=ink, alpha=0.18 if own else 0.45, lw=0, zorder=1)]
     if mark.kind == "points":
         style = {"marker": MARKERS[number % len(MARKERS)], "s": 30, "zorder": 4, "lw": 1.0}
-        return [ax.scatter(mark.x, mark.y, color="white" if hollow else ink, ec=ink, **style)]
+        return [ax.scatter(x, y, color="white" if mark.is_hollow else ink, ec=ink, **style)]
     if mark.kind == "spans":
-        x2 = mark.x if mark.x2 is None else mark.x2
-        y2 = mark.y if mark.y2 is None else mark.y2
-        lines = np.stack([np.stack([mark.x, mark.y], 1), np.stack([x2, y2], 1)], 1)
-        from matplotlib.collections import LineCollection
-
-        return [ax.add_collection(LineCollection(lines, colors=[ink], lw=1.6, zorder=3))]
-    filled = not number and (mark.kind, mark.role) != ("cells", "predicted")
-    style = {"facecolor": ink if filled else "none", "edgecolor": ink, "lw": 0.8, "zorder": 2}
-    if mark.kind == "bars" and filled:
-        style |= {"facecolor": _pale(ink), "edgecolor": "white"}
-    return [_boxes(ax, _corners(mark), ax.transData, **style)]
+        vertical = mark.x2 is None
+        draw_lines, ends = (ax.vlines, (x, y, y2)) if vertical else (ax.hlines, (y, x, x2))
+        return [draw_lines(*ends, color=ink, lw=1.6, zorder=3)]
+    style = {"facecolor": "none" if number or mark.is_hollow else ink, "edgecolor": ink, "lw": 0.8}
+    if mark.kind == "bars" and not number:
+        style |= {"alpha": 0.45, "edgecolor": "white"}
+    return [_boxes(ax, mark, ax.transData, zorder=2, **style)]
 
 
-def _corners(mark: Mark) -> FloatArray:
-    """The corners of rectangles, (n, 4, 2)."""
-    x, y, x2, y2 = mark.x, mark.y, mark.x2, mark.y2
-    assert x2 is not None and y2 is not None
-    return np.stack([np.stack(it, 1) for it in ((x, y), (x2, y), (x2, y2), (x, y2))], 1)
-
-
-def _boxes(ax: Any, corners: FloatArray, transform: Any, **style: Any) -> Any:
+def _boxes(ax: Any, mark: Mark, transform: Any, **style: Any) -> Any:
+    """Rectangles, on scales of any kind."""
     from matplotlib.collections import PolyCollection
 
-    boxes = PolyCollection(corners, transform=transform, **style)
-    return ax.add_collection(boxes, autolim=False)
-
-
-def _pale(color: Any) -> Any:
-    from matplotlib.colors import to_rgb
-
-    return tuple(0.55 + 0.45 * part for part in to_rgb(color))
+    x, y, x2, y2 = mark.corners
+    corners: Any = np.stack([np.stack(it, 1) for it in ((x, y), (x2, y), (x2, y2), (x, y2))], 1)
+    return ax.add_collection(PolyCollection(corners, transform=transform, **style), autolim=False)
 
 
 def _frame(ax: Any, chart: Chart) -> None:
     """Scales, labels, ticks and grid of the first chart."""
-    narrow = _is_narrow(ax)
+    narrow = _letters(ax) < WIDE
     small, letters = (7.5, 20) if narrow else (8.5, 36)
     for axis, which in ((chart.x, ax.xaxis), (chart.y, ax.yaxis)):
         if axis.scale in ("log", "logit"):
@@ -149,75 +124,67 @@ def _frame(ax: Any, chart: Chart) -> None:
     ax.spines[["top", "right"]].set_visible(False)
     ax.spines[["left", "bottom"]].set_color("#9AA5B1")
     if chart.y.scale == "names":
-        names = [shortened(name, letters) for name in chart.y.names]
-        ax.set_yticks(range(len(names)), names)
+        ax.set_yticks(range(len(chart.y.names)), [shortened(it, letters) for it in chart.y.names])
         ax.tick_params(axis="y", length=0)
         ax.spines["left"].set_visible(False)
-    if chart.x.scale == "names":
-        inches = ax.get_figure().get_figwidth() * ax.get_position().width
-        longest = min(max(map(len, chart.x.names), default=1), 12)
-        ticks = chart.x.ticks(max(2, int(72 * inches / (0.62 * small * longest + 8))))
-        ax.set_xticks(*zip(*((k, shortened(name, 12)) for k, name in ticks), strict=True))
     for text in [*ax.get_xticklabels(), *ax.get_yticklabels()]:
         _write(text, small)
-    place = {"xycoords": ("axes fraction", "data"), "va": "center"}
+    place: dict[str, Any] = {"xycoords": ("axes fraction", "data"), "va": "center"}
     for k, words in enumerate(() if narrow else chart.right):
-        _write(ax.annotate(_shown(words), (1.01, k), parse_math=False, **place), small)
+        _write(ax.annotate(visible(words), (1.01, k), parse_math=False, **place), small)
 
 
 def _ranges(ax: Any, chart: Chart, number: int) -> None:
     """Both axes show this chart and earlier ones; beneath is room for the strip."""
-    rooms = {"x": 0.0, "y": STRIP if chart.strip else 0.0}
-    for axis, name in ((chart.x, "x"), (chart.y, "y")):
+    share = STRIP if chart.strip else 0.0
+    for axis, which, room in ((chart.x, ax.xaxis, 0.0), (chart.y, ax.yaxis, share)):
         low, high = axis.range
         if axis.scale == "names":
-            getattr(ax, f"set_{name}lim")(*((low, high) if name == "x" else (high, low)))
+            if which is ax.xaxis:
+                which.set_ticks(*zip(*axis.ticks(_letters(ax)), strict=True))
+            which.set_view_interval(low, high, ignore=True)
+            which.set_inverted(which is ax.yaxis)
             continue
         if number:
-            known = getattr(ax, f"get_{name}lim")()
-            low, high = min(low, _moved_end(axis.scale, *known, rooms[name])), max(high, known[1])
-        shown = axis._replace(range=(low, high))
-        ticks, texts = zip(*shown.ticks(4 if _is_narrow(ax) else 6), strict=True)
-        getattr(ax, f"set_{name}ticks")(ticks, texts)
-        start = _moved_end(axis.scale, low, high, -rooms[name] / (1 - rooms[name]))
-        getattr(ax, f"set_{name}lim")(start, high)
+            first, last = which.get_view_interval()
+            low, high = min(low, _moved_end(which, first, last, room)), max(high, last)
+        which.set_ticks(*zip(*axis._replace(range=(low, high)).ticks(_letters(ax)), strict=True))
+        start = _moved_end(which, low, high, -room / (1 - room))
+        which.set_view_interval(start, high, ignore=True)
+    ax.autoscale(False)
     if chart.square:
-        ax.set_box_aspect(1 / (1 - rooms["y"]))
+        ax.set(box_aspect=1 / (1 - share), anchor="N")
 
 
-def _is_narrow(ax: Any) -> bool:
-    return bool(ax.get_figure().get_figwidth() * ax.get_position().width / 0.8 < _NARROW)
+def _letters(ax: Any) -> float:
+    """How many letters fit along the axes."""
+    return float(14.5 * ax.get_figure().get_figwidth() * ax.get_position().width)
 
 
-def _moved_end(scale: str, low: float, high: float, share: float) -> float:
+def _moved_end(which: Any, low: float, high: float, share: float) -> float:
     """The low end of an axis, moved up by this share of its length."""
-    first, last = (scaled(scale, end) for end in (low, high))
-    moved = float(first + share * (last - first))
-    if scale == "logit":
-        return 1 / (1 + math.exp(-moved))
-    return math.exp(moved) if scale == "log" else moved
+    scale = which.get_transform()
+    first, last = scale.transform([low, high])
+    return float(scale.inverted().transform([first + share * (last - first)])[0])
 
 
 def _legend(ax: Any) -> None:
     """A legend below the label of the x-axis, where it covers nothing."""
     from matplotlib.transforms import ScaledTranslation
 
+    figure, known = ax.get_figure(), len(ax.get_legend().get_texts()) if ax.get_legend() else 0
     handles = {it.get_label(): it for it in _drawn(ax) if it.get_label() != "_"}
-    if not handles:
-        return
-    columns = 1 if _is_narrow(ax) else 2
-    below = ax.transAxes + ScaledTranslation(0, -36 / 72, ax.get_figure().dpi_scale_trans)
-    place = {"loc": "upper left", "bbox_to_anchor": (0, 0), "bbox_transform": below}
-    style = {"frameon": False, "borderpad": 0, "borderaxespad": 0, "ncols": columns}
-    blank = [str(k) for k in range(len(handles))]
-    made = ax.legend([*handles.values()], blank, **place, **style)
+    columns = 1 if _letters(ax) < WIDE else 2
+    if figure.get_gid() == "trueness":
+        more = -(-len(handles) // columns) + known // -columns
+        figure.set_figheight(figure.get_figheight() + 0.2 * more)
+    below = ax.transAxes + ScaledTranslation(0, -36 / 72, figure.dpi_scale_trans)
+    style: dict[str, Any] = {"frameon": False, "borderpad": 0, "borderaxespad": 0, "ncols": columns}
+    style |= {"loc": "upper left", "bbox_to_anchor": (0, 0), "bbox_transform": below}
+    made = ax.legend([*handles.values()], [str(k) for k in range(len(handles))], **style)
     for text, words in zip(made.get_texts(), handles, strict=True):
         text.set_text(words)
         _write(text, 8.0)
-
-
-def _shown(text: str) -> str:
-    return visible(text)
 
 
 def _write(text: Any, size: float) -> None:

@@ -6,38 +6,25 @@ have their role as a class. Words are <title> elements: tooltips, which screen r
 
 from __future__ import annotations
 
-import unicodedata
+import math
 from collections.abc import Iterable, Iterator
 from html import escape
+from typing import NamedTuple
 
 import numpy as np
 
 from trueness.charts.chart import Axis, Chart, Mark
 from trueness.exact_sums import FloatArray
-from trueness.formatting import shortened, visible
+from trueness.formatting import columns, shortened, visible
 
-WIDTH, TOP, LINE = 400.0, 10.0, 15.0
-NAME_LINE, STRIP_HEIGHT = 22.0, 40.0
-MOST_LETTERS = 26
-"""Of a name beside an axis."""
+WIDTH, TOP, NAME_LINE, STRIP_HEIGHT = 400.0, 10.0, 22.0, 40.0
+MOST_LETTERS = 26  # of a name beside an axis
 
-_INK = {
-    "observed": "#D55E00",
-    "predicted": "#0072B2",
-    "band": "#8FA6BD",
-    "ink": "currentColor",
-    "quiet": "currentColor",
-}
-_STYLE = {
-    "points": 'fill="{0}"',
-    "line": 'fill="none" stroke="{0}" stroke-width="1.6"',
-    "band": 'fill="{0}" fill-opacity=".4"',
-    "bars": 'fill="{0}" fill-opacity=".4"',
-    "spans": 'stroke="{0}" stroke-width="1.8"',
-    "cells": 'fill="{0}"',
-    "rule": 'stroke="{0}" stroke-width="1.2" stroke-dasharray="4 3"',
-}
-_HOLLOW = 'fill="none" stroke="{0}" stroke-width="1.6"'
+_INK = {"observed": "#D55E00", "predicted": "#0072B2", "band": "#8FA6BD"}
+_LINE, _DASHED = 'fill="none" stroke="{0}" stroke-width="1.6"', ' stroke-dasharray="4 3"'
+_STYLE = {"line": _LINE, "spans": _LINE, "rule": _LINE + _DASHED}
+_STYLE |= {"points": 'fill="{0}"', "cells": 'fill="{0}"'}
+_STYLE |= dict.fromkeys(("band", "bars"), 'fill="{0}" fill-opacity=".4"')
 
 
 def draw(chart: Chart) -> str:
@@ -51,21 +38,21 @@ def draw(chart: Chart) -> str:
     width = whole - left - right
     height = NAME_LINE * len(names) if named else width if chart.square else 0.62 * width
     panel = _Panel(chart.x, chart.y, left, TOP, width, height)
-    parts = [*panel.axes(bottom=not chart.strip, most=8), *_marks(chart.marks, panel)]
-    parts += (
-        _text(left + width + 8, panel.y(k) + 4, visible(text), "start")
-        for k, text in enumerate(chart.right)
-    )
-    end = TOP + height
+    parts = [*panel.axes(bottom=not chart.strip), *_marks(chart.marks, panel)]
+    beside, end = left + width + 8, TOP + height
+    parts += (_text(beside, float(panel.y(k)) + 4, text, "start") for k, text in enumerate(chart.right))
     if chart.strip:
         strip = _Panel(chart.x, Axis("", (0, 1)), left, end + 6, width, STRIP_HEIGHT)
-        parts += [*strip.axes(bottom=True, most=8), *_marks(chart.strip, strip)]
+        parts += [*strip.axes(bottom=True), *_marks(chart.strip, strip)]
         end += STRIP_HEIGHT + 6
-    entries, x, y = [], left, end + 54
+    entries: list[str] = []
+    x, y = left, end + 54
     for mark, text in chart.legend():
         if x > left and x + length(text) + 26 > whole:
-            x, y = left, y + LINE + 2
-        entries += [_key(mark, x, y - 4), _text(x + 22, y, text, "start")]
+            x, y = left, y + 17
+        box = _Panel(Axis("", (0, 1)), Axis("", (0, 1)), x, y - 9, 16, 10)
+        entries += _marks([_key(mark)], box)
+        entries.append(_text(x + 22, y, text, "start"))
         x += length(text) + 38
     bottom = y + 8 if entries else end + 44
     return (
@@ -75,14 +62,26 @@ def draw(chart: Chart) -> str:
     )
 
 
-class _Panel:
+def _key(mark: Mark) -> Mark:
+    """What a mark looks like in a legend."""
+    ends, half = np.array([0.0, 1.0]), np.full(2, 0.5)
+    if mark.kind in ("line", "spans", "rule"):
+        return Mark("line", ends, half, mark.role)
+    if mark.kind == "points":
+        return Mark("points", half[:1], half[:1], mark.role)
+    kind = "bars" if mark.kind == "band" else mark.kind
+    return Mark(kind, ends[:1], ends[:1], mark.role, ends[1:], ends[1:])
+
+
+class _Panel(NamedTuple):
     """A rectangle of the picture with its axes."""
 
-    def __init__(
-        self, across: Axis, up: Axis, left: float, top: float, width: float, height: float
-    ) -> None:
-        self.across, self.up = across, up
-        self.left, self.top, self.width, self.height = left, top, width, height
+    across: Axis
+    up: Axis
+    left: float
+    top: float
+    width: float
+    height: float
 
     def x(self, values: object) -> FloatArray:
         return np.asarray(self.left + self.width * self.across.place(values))
@@ -91,14 +90,12 @@ class _Panel:
         share = self.up.place(values)
         return self.top + self.height * (share if self.up.scale == "names" else 1 - share)
 
-    def axes(self, *, bottom: bool, most: int) -> Iterator[str]:
-        """Lines of the grid, numbers and labels; names are left out where there is no room."""
-        longest = max(map(length, self.across.names), default=0.0)
-        most = max(2, int(self.width / (longest + 12))) if longest else most
+    def axes(self, *, bottom: bool) -> Iterator[str]:
+        """Lines of the grid, numbers and labels."""
         left, right, low = self.left, self.left + self.width, self.top + self.height
-        ticks = [(float(self.x(v)), text) for v, text in self.across.ticks(most)]
+        ticks = [(float(self.x(v)), text) for v, text in self.across.ticks(self.width / 6.4)]
         named = self.up.scale == "names"
-        levels = [(float(self.y(v)), text) for v, text in self.up.ticks(999 if named else 6)]
+        levels = [(float(self.y(v)), text) for v, text in self.up.ticks(math.inf if named else 48)]
         grid = "".join(f"M{_n(x)} {_n(self.top)}V{_n(low)}" for x, _ in ticks)
         if self.up.label or named:
             grid += "".join(f"M{_n(left)} {_n(y)}H{_n(right)}" for y, _ in levels)
@@ -110,85 +107,52 @@ class _Panel:
             yield _text(left + self.width / 2, low + 35, self.across.label, "middle")
         if self.up.label:
             x, y = 12, self.top + self.height / 2
-            yield _text(0, 0, self.up.label, "middle", f"translate({x} {_n(y)}) rotate(-90)")
+            yield _text(x, y, self.up.label, "middle", f' transform="rotate(-90 {x} {_n(y)})"')
 
 
 def _marks(marks: Iterable[Mark], panel: _Panel) -> Iterator[str]:
     for mark in marks:
         shapes = list(_shapes(mark, panel))
-        if mark.is_named or len(mark.words) != len(shapes):
-            title = f"<title>{safe(mark.words[0])}</title>" if mark.words else ""
-            role = ' role="img"' if title else ' aria-hidden="true"'
-            body = "".join(f"<{shape}/>" for shape in shapes)
-        else:
-            title, role = "", ""
+        ink = "observed" if mark.kind == "points" else mark.role  # hollow points are quiet
+        style = (_LINE if mark.is_hollow else _STYLE[mark.kind]).format(_INK.get(ink, "currentColor"))
+        style += ' opacity=".6"' if mark.role == "quiet" and not mark.is_hollow else ""
+        style += _DASHED if (mark.kind, mark.role) == ("line", "ink") else ""
+        role, title = ' aria-hidden="true"' if not mark.words else "", ""
+        if mark.is_named and mark.words:
+            role, title = ' role="img"', f"<title>{safe(mark.words[0])}</title>"
+        body = "".join(f"<{shape}/>" for shape in shapes)
+        if not mark.is_named and mark.words:
             body = "".join(
                 f'<{shape} role="img"><title>{safe(words)}</title></{shape.split(" ", 1)[0]}>'
                 for shape, words in zip(shapes, mark.words, strict=True)
             )
-        yield f"<g {_style(mark)}{role}>{title}{body}</g>"
-
-
-def _style(mark: Mark) -> str:
-    hollow = (mark.kind, mark.role) in (("points", "quiet"), ("cells", "predicted"))
-    style = (_HOLLOW if hollow else _STYLE[mark.kind]).format(_INK[mark.role])
-    if hollow and mark.kind == "points":
-        style = _HOLLOW.format(_INK["observed"])
-    if mark.role == "quiet" and not hollow:
-        style += ' opacity=".6"'
-    if (mark.kind, mark.role) == ("line", "ink"):
-        style += ' stroke-dasharray="4 3"'
-    return f'class="{mark.kind} {mark.role}" {style}'
+        yield f'<g class="{mark.kind} {mark.role}" {style}{role}>{title}{body}</g>'
 
 
 def _shapes(mark: Mark, panel: _Panel) -> Iterator[str]:
     """The elements of a mark without their brackets."""
+    x, y, x2, y2 = (at(it) for at, it in zip((panel.x, panel.y) * 2, mark.corners, strict=True))
     if mark.kind == "rule":
-        top, right = panel.top, panel.left + panel.width
-        for x in panel.x(mark.x):
-            yield f'path d="M{_n(x)} {_n(top)}V{_n(top + panel.height)}"'
-        for y in panel.y(mark.y) if not len(mark.x) else ():
-            yield f'path d="M{_n(panel.left)} {_n(y)}H{_n(right)}"'
-        return
-    x, y = panel.x(mark.x), panel.y(mark.y)
-    x2 = x if mark.x2 is None else panel.x(mark.x2)
-    y2 = y if mark.y2 is None else panel.y(mark.y2)
-    if mark.kind == "line":
+        yield from (f'path d="M{_n(a)} {_n(panel.top)}v{_n(panel.height)}"' for a in x)
+        level = y if not len(x) else ()
+        yield from (f'path d="M{_n(panel.left)} {_n(b)}h{_n(panel.width)}"' for b in level)
+    elif mark.kind == "line":
         yield f'polyline points="{_points(x, y)}"'
     elif mark.kind == "band":
         yield f'polygon points="{_points(x, y)} {_points(x[::-1], y2[::-1])}"'
-    for a, b, c, d in zip(*(each.tolist() for each in (x, y, x2, y2)), strict=True):
-        if mark.kind == "points":
-            yield f'circle cx="{_n(a)}" cy="{_n(b)}" r="4"'
-        elif mark.kind == "spans":
-            yield f'path d="M{_n(a)} {_n(b)}L{_n(c)} {_n(d)}"'
-        elif mark.kind in ("bars", "cells"):
-            size = f'width="{_n(abs(c - a))}" height="{_n(abs(d - b))}"'
-            yield f'rect x="{_n(min(a, c))}" y="{_n(min(b, d))}" {size}'
+    else:
+        for a, b, c, d in zip(*(each.tolist() for each in (x, y, x2, y2)), strict=True):
+            if mark.kind == "points":
+                yield f'circle cx="{_n(a)}" cy="{_n(b)}" r="4"'
+            elif mark.kind == "spans":
+                yield f'path d="M{_n(a)} {_n(b)}L{_n(c)} {_n(d)}"'
+            else:
+                size = f'width="{_n(abs(c - a))}" height="{_n(abs(d - b))}"'
+                yield f'rect x="{_n(min(a, c))}" y="{_n(min(b, d))}" {size}'
 
 
-_KEYS: dict[str, tuple[list[float] | None, ...]] = {
-    "points": ([0.5], [0.5], None, None),
-    "line": ([0, 1], [0.5, 0.5], None, None),
-    "band": ([0, 1], [0, 0], None, [1, 1]),
-    "bars": ([0], [0], [1], [1]),
-    "cells": ([0], [0], [1], [1]),
-    "spans": ([0], [0.5], [1], None),
-    "rule": ([], [0.5], None, None),
-}
-
-
-def _key(mark: Mark, x: float, y: float) -> str:
-    """What a mark looks like, in a legend."""
-    box = _Panel(Axis("", (0, 1)), Axis("", (0, 1)), x, y - 5, 16, 10)
-    ends = (None if end is None else np.array(end) for end in _KEYS[mark.kind])
-    at = dict(zip(("x", "y", "x2", "y2"), ends, strict=True))
-    return "".join(_marks([Mark(mark.kind, role=mark.role, **at)], box))
-
-
-def _text(x: float, y: float, text: str, anchor: str, transform: str = "") -> str:
-    place = f'transform="{transform}"' if transform else f'x="{_n(x)}" y="{_n(y)}"'
-    return f'<text {place} text-anchor="{anchor}">{safe(text)}</text>'
+def _text(x: float, y: float, text: str, anchor: str, turned: str = "") -> str:
+    return f'<text x="{_n(x)}" y="{_n(y)}" text-anchor="{anchor}"{turned}>{safe(text)}</text>'
 
 
 def _points(x: FloatArray, y: FloatArray) -> str:
@@ -201,8 +165,7 @@ def _n(value: float) -> str:
 
 def length(text: str) -> float:
     """About how wide a text of 12 pixels is."""
-    wide = sum(unicodedata.east_asian_width(letter) in "WF" for letter in text)
-    return 6.4 * (len(text) - wide) + 12.0 * wide
+    return 6.4 * columns(text)
 
 
 def safe(text: str) -> str:

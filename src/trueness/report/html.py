@@ -192,7 +192,7 @@ def _forest(forest: Forest, title: str) -> Markup:
     return _framed(table, forest.title or title, len(forest.entries))
 
 
-def _listing(listing: Listing, title: str) -> Markup | None:
+def _listing(listing: Listing, title: str) -> Markup:
     """A table of cells for people; columns of numbers end alike."""
     if not listing.rows:
         return tag("p", "None.")
