@@ -101,8 +101,10 @@ class Result(ABC):
     __hash__ = None  # type: ignore[assignment]
 
     def details(self, width: int = WIDTH) -> str:
-        """The answer and all numbers behind it, as text."""
-        return self.document().text(width)
+        """The answer and all numbers behind it, as text of 80 columns or more."""
+        from trueness.report.text import text
+
+        return text(self.document(), width)
 
     def flat(self, prefix: str = "") -> dict[str, float]:
         """All numbers as one flat dict of floats, for experiment trackers.

@@ -40,7 +40,7 @@ class Axis(NamedTuple):
     def ticks(self, room: float = math.inf) -> list[tuple[float, str]]:
         """Round numbers with their texts, or names: as many as an axis of so many letters holds."""
         if self.scale == "names":
-            longest = max(map(columns, self.names), default=0) + 2
+            longest = max(map(columns, self.names), default=0) + 1
             step = -(-len(self.names) // max(2, int(min(room, 1e9) // longest)))
             return [(k, self.names[k]) for k in range(0, len(self.names), step)]
         most = max(2, int(min(room, 64) // 8))
@@ -48,10 +48,9 @@ class Axis(NamedTuple):
         if self.scale == "linear":
             return _linear_ticks(low, high, most)
         powers = [10.0**k for k in range(-12, 13)]
+        finer = [k * power for power in powers for k in (1, 2, 5)]
         if self.scale == "logit":
-            small = [power for power in powers if power < 0.5]
-            powers = [*small, 0.5, *(1 - power for power in reversed(small))]
-        finer = [] if self.scale == "logit" else [k * power for power in powers for k in (1, 2, 5)]
+            powers = finer = [*powers[:12], 0.5, *(1 - power for power in powers[11::-1])]
         for ticks in (finer, powers):
             shown = [it for it in ticks if low * (1 - 1e-9) <= it <= high * (1 + 1e-9)]
             if 1 < len(shown) <= most:

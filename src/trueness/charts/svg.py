@@ -18,7 +18,7 @@ from trueness.exact_sums import FloatArray
 from trueness.formatting import columns, shortened, visible
 
 WIDTH, TOP, NAME_LINE, STRIP_HEIGHT = 400.0, 10.0, 22.0, 40.0
-MOST_LETTERS = 26  # of a name beside an axis
+MOST_LETTERS, LETTER = 26, 6.4  # of a name beside an axis; about how wide one is
 
 _INK = {"observed": "#D55E00", "predicted": "#0072B2", "band": "#8FA6BD"}
 _LINE, _DASHED = 'fill="none" stroke="{0}" stroke-width="1.6"', ' stroke-dasharray="4 3"'
@@ -31,9 +31,8 @@ def draw(chart: Chart) -> str:
     """The SVG element."""
     named = chart.y.scale == "names"
     names = [shortened(name, MOST_LETTERS) for name in chart.y.names]
-    left = 18.0 + max((length(text) for text in names), default=28.0) * (1.0 if named else 1.1)
-    left += 0.0 if named and not chart.y.label else 14.0
-    right = 14.0 + max((length(text) + 6 for text in chart.right), default=0.0)
+    left = 18.0 + LETTER * max(map(columns, names), default=5) + 14.0 * bool(chart.y.label)
+    right = 14.0 + LETTER * max((columns(text) + 1 for text in chart.right), default=0)
     whole = max(WIDTH, left + right + 180.0)
     width = whole - left - right
     height = NAME_LINE * len(names) if named else width if chart.square else 0.62 * width
@@ -48,15 +47,15 @@ def draw(chart: Chart) -> str:
     entries: list[str] = []
     x, y = left, end + 54
     for mark, text in chart.legend():
-        if x > left and x + length(text) + 26 > whole:
+        if x > left and x + LETTER * columns(text) + 26 > whole:
             x, y = left, y + 17
         box = _Panel(Axis("", (0, 1)), Axis("", (0, 1)), x, y - 9, 16, 10)
         entries += _marks([_key(mark)], box)
         entries.append(_text(x + 22, y, text, "start"))
-        x += length(text) + 38
+        x += LETTER * columns(text) + 38
     bottom = y + 8 if entries else end + 44
     return (
-        f'<svg class="chart" viewBox="0 0 {_n(whole)} {_n(bottom)}" width="100%" role="group"'
+        f'<svg class="chart" viewBox="0 0 {_n(whole)} {_n(bottom)}" width="100%" overflow="visible" role="group"'
         f' aria-label="{safe(chart.title)}" font-family="system-ui, sans-serif" font-size="12"'
         f' fill="currentColor">{"".join(parts)}<g aria-hidden="true">{"".join(entries)}</g></svg>'
     )
@@ -93,7 +92,7 @@ class _Panel(NamedTuple):
     def axes(self, *, bottom: bool) -> Iterator[str]:
         """Lines of the grid, numbers and labels."""
         left, right, low = self.left, self.left + self.width, self.top + self.height
-        ticks = [(float(self.x(v)), text) for v, text in self.across.ticks(self.width / 6.4)]
+        ticks = [(float(self.x(v)), text) for v, text in self.across.ticks(self.width / LETTER)]
         named = self.up.scale == "names"
         levels = [(float(self.y(v)), text) for v, text in self.up.ticks(math.inf if named else 48)]
         grid = "".join(f"M{_n(x)} {_n(self.top)}V{_n(low)}" for x, _ in ticks)
@@ -161,11 +160,6 @@ def _points(x: FloatArray, y: FloatArray) -> str:
 
 def _n(value: float) -> str:
     return f"{value:.1f}".removesuffix(".0")
-
-
-def length(text: str) -> float:
-    """About how wide a text of 12 pixels is."""
-    return 6.4 * columns(text)
 
 
 def safe(text: str) -> str:
