@@ -15,6 +15,7 @@ WIDTH = 100
 LINES = 15
 MOST_NUMBERS = 5
 MOST_PLACES = 3
+MOST_ENTRIES = 30
 
 
 class Caution(NamedTuple):
@@ -66,7 +67,9 @@ class Forest(NamedTuple):
         starts = [f"{line:{longest}}  " for line in lines]
         pairs = zip(starts, self.entries, strict=True)
         texts = [wrapped(it.words, width, start) or [start.rstrip()] for start, it in pairs]
-        return [line for text in texts for line in text]
+        shown = [line for text in texts[:MOST_ENTRIES] for line in text]
+        more = len(texts) - MOST_ENTRIES
+        return [*shown, f"… and {more:,} more"] if more > 0 else shown
 
 
 @dataclass(frozen=True, slots=True)
@@ -149,8 +152,3 @@ class Document(NamedTuple):
     sections: tuple[Section, ...]
     table: str | None = None
     """The saved table as JSON, so that a page can be read back."""
-
-    def text(self, width: int = WIDTH) -> str:
-        """The whole document as text."""
-        lines = [*self.answer.lines(width), "", *self.facts]
-        return "\n".join([*lines, *(line for it in self.sections for line in it.lines(width))])

@@ -34,10 +34,12 @@ def test_plain_values_are_json(name: str) -> None:
 def test_sections() -> None:
     titles = [section.title for section in answered("one group").document().sections]
     assert titles == [
+        "Groups",
+        "Predicted and observed",
         "Numbers",
         "Tests, combined into the p-value of the answer",
-        "Groups",
-        "Classes",
+        "Groups in numbers",
+        "Classes in numbers",
         "Bins of variation",
         "Bins of confidence",
         "Ranks of the true class",

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
+from trueness.charts.chart import Chart
 from trueness.document import WIDTH, Document, Section
 from trueness.formatting import columns
 
@@ -31,8 +32,8 @@ def text(
 ) -> str:
     """The document in lines of at most `width` columns, 80 at least.
 
-    With `color` headline and titles are bold; without `folded` sections that a page folds are left
-    out.
+    With `color` headline and titles are bold. Sections that a page folds are without their charts,
+    and without `folded` left out.
     """
     width = max(width, NARROW)
     return "\n".join(encodable(line, encoding) for line in _lines(document, width, color, folded))
@@ -50,7 +51,8 @@ def _lines(document: Document, width: int, color: bool, folded: bool) -> Iterato
 
 
 def _section(section: Section, width: int, color: bool) -> Iterator[str]:
-    empty, title, rule, *lines = section.lines(width)
+    shown = (it for it in section.parts if not (section.folded and isinstance(it, Chart)))
+    empty, title, rule, *lines = section._replace(parts=tuple(shown)).lines(width)
     yield from (empty, f"{_BOLD}{title}{_PLAIN}", rule) if color else (empty, title, rule)
     yield from (_cut(line, width) for line in lines)
 
