@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 import re
-from xml.etree import ElementTree
+from xml.etree import ElementTree as ET
 
 import numpy as np
 import pytest
@@ -63,7 +63,7 @@ class TestEveryChart:
     def test_the_svg_is_well_formed_and_inside_its_box(self, name: str) -> None:
         chart = charts()[name]
         svg = chart.svg()
-        root = ElementTree.fromstring(svg)
+        root = ET.fromstring(svg)
         assert root.get("aria-label") == chart.title
         assert "nan" not in svg
         assert " style=" not in svg
@@ -89,7 +89,7 @@ def test_names_become_neither_markup_nor_control_characters() -> None:
     svg, text = chart.svg(), chart.text()
     assert "<script" not in svg
     assert not re.search("[\x00-\x08\x0b-\x1f\x7f-\x9f\u202a-\u202e\ufeff]", svg + text)
-    names = [it.text for it in ElementTree.fromstring(svg).iter("text")]
+    names = [it.text for it in ET.fromstring(svg).iter("text")]
     assert {"$x_1$ & <b>", '"quoted"', "Øst"} <= set(names)
     assert HOSTILE[1] in text
 

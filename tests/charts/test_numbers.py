@@ -23,6 +23,7 @@ from trueness.charts import (
 )
 from trueness.charts.forest import range_of, strip
 from trueness.document import Entry
+from trueness.exact_sums import FloatArray
 from trueness.inference.binomial import frequency_band
 from trueness.today import read, tabulate_rows
 
@@ -31,26 +32,24 @@ def marks_of(chart: Chart, kind: str, role: str | None = None) -> list[Mark]:
     return [mark for mark in chart.marks if mark.kind == kind and role in (None, mark.role)]
 
 
-def points_of(chart: Chart) -> list[tuple[float, float]]:
+def points_of(chart: Chart) -> FloatArray:
     """All points, filled and hollow, from left to right."""
-    found = (zip(mark.x.tolist(), mark.y.tolist()) for mark in marks_of(chart, "points"))  # noqa: B905
-    return sorted(pair for pairs in found for pair in pairs)
+    found = np.concatenate([np.stack([mark.x, mark.y], 1) for mark in marks_of(chart, "points")])
+    return np.asarray(found[np.argsort(found[:, 0])])
 
 
 class TestReliability:
     def test_points_are_predicted_and_observed_variation_of_bins_with_rows(self) -> None:
         table = table_of("ten")
         filled = ~np.isnan(table.predicted_variation)
-        expected = zip(
-            table.predicted_variation[filled], table.observed_variation[filled], strict=True
-        )
-        assert points_of(charts()["reliability"]) == pytest.approx(sorted(expected))
+        expected = np.stack([table.predicted_variation, table.observed_variation], 1)[filled]
+        assert points_of(charts()["reliability"]) == pytest.approx(expected)
 
     def test_empty_bins_are_not_drawn(self) -> None:
         rows = [[0.5, 0.5], [1.0, 0.0]] * 40
         table = tabulate_rows(read([0, 0] * 20 + [1, 0] * 20, rows))
         chart = reliability_chart(table)
-        assert [x for x, _ in points_of(chart)] == [0.0, 1.0]
+        assert points_of(chart)[:, 0].tolist() == [0.0, 1.0]
         assert len(marks_of(chart, "band")[0].x) == 2
         (counts,) = chart.strip
         assert counts.words == ("40 rows", "40 rows")
@@ -62,8 +61,8 @@ class TestReliability:
         assert sum(len(mark.x) for mark in hollow) == few.sum() > 0
 
     def test_the_gap_is_what_is_observed_less_what_is_predicted(self) -> None:
-        pairs = points_of(charts()["reliability"])
-        assert points_of(charts()["gap"]) == pytest.approx([(x, y - x) for x, y in pairs])
+        x, y = points_of(charts()["reliability"]).T
+        assert points_of(charts()["gap"]) == pytest.approx(np.stack([x, y - x], 1))
 
     def test_the_band_holds_a_calibrated_model_and_not_this_one(self) -> None:
         y, p = tn.simulate.calibrated(20_000, [0.5] * 10, rng=3)
@@ -84,7 +83,7 @@ class TestReliability:
     def test_confidence_and_accuracy(self) -> None:
         (n,), (p,), (y,) = table_of("ten").top_bins()
         kept = n > 0
-        expected = sorted(zip(p[kept] / n[kept], y[kept] / n[kept], strict=True))
+        expected = np.stack([p[kept] / n[kept], y[kept] / n[kept]], 1)
         assert points_of(charts()["confidence"]) == pytest.approx(expected)
 
     def test_rare_classes_are_shown_by_log_odds(self) -> None:
@@ -106,7 +105,8 @@ class TestReliability:
 
     def test_a_class_is_found_by_name_and_index(self) -> None:
         y, p = tn.simulate.calibrated(500, [1, 1, 1], rng=0)
-        table = tabulate_rows(read(y, p, classes=["cat", "dog", "ox"]))
+        names = np.array(["cat", "dog", "ox"])
+        table = tabulate_rows(read(names[y], p, classes=names))
         assert class_chart(table, "dog").svg() == class_chart(table, 1).svg()
         assert [chart.title for chart in class_charts(table, ["ox", 0])] == ["Class ox", "Class cat"]
         assert len(class_charts(table_of("ten"), range(10))) == 4
@@ -211,9 +211,9 @@ class TestTrend:
         (band,) = marks_of(chart, "band")
         assert band.y2 is not None
         assert (band.y[0], band.y2[0]) == (-0.05, 0.05)
-        assert points_of(chart) == [(0.0, 0.0), (1.0, 0.01), (2.0, 0.02)]
+        assert points_of(chart).tolist() == [[0.0, 0.0], [1.0, 0.01], [2.0, 0.02]]
 
     def test_a_curve_is_on_a_logarithmic_axis(self) -> None:
         chart = charts()["curve"]
         assert chart.x.scale == "log"
-        assert points_of(chart) == [(1e3, 1.0), (1e4, 0.5), (1e5, 0.25), (1e6, 0.125)]
+        assert points_of(chart).tolist() == [[1e3, 1.0], [1e4, 0.5], [1e5, 0.25], [1e6, 0.125]]

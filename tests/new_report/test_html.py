@@ -68,7 +68,7 @@ def test_every_answer_is_a_page_whose_table_can_be_read(name: str, tmp_path: Pat
     assert Reader(text).open == []
     assert answered(name).answer.headline in text.replace("&#x27;", "'")
     assert Table.load(tmp_path / "r.html") == answered(name).table
-    assert "nan" not in re.findall(r"[a-z]+", re.sub(r"<script.*?</script>", "", text, flags=re.S))
+    assert "nan" not in re.findall(r"[a-z]+", re.sub(r"<script.*?</script>", "", text, flags=re.DOTALL))
 
 
 def test_names_are_text_and_come_back(tmp_path: Path) -> None:
@@ -91,7 +91,7 @@ def test_the_policy_allows_this_style_and_this_script_alone() -> None:
     assert policy is not None
     assert "unsafe" not in policy[1]
     for tag in ("style", "script"):
-        found = re.findall(rf"<{tag}>(.*?)</{tag}>", text, flags=re.S)
+        found = re.findall(rf"<{tag}>(.*?)</{tag}>", text, flags=re.DOTALL)
         digest = base64.b64encode(hashlib.sha256(found[-1].encode()).digest()).decode()
         assert f"sha256-{digest}" in policy[1]
         assert len(found) == 1
@@ -145,7 +145,7 @@ def test_a_notebook_shows_the_answer_and_one_chart() -> None:
     assert "<h3>Over-confident" in text
     assert "script" not in text
     assert len(text) < 12_000
-    for rule in re.findall(r"^(.*?)\{", text[text.index("<style>") + 7 : text.index("</style>")], re.M):
+    for rule in re.findall(r"^(.*?)\{", text[text.index("<style>") + 7 : text.index("</style>")], re.MULTILINE):
         selectors = [it.strip() for it in rule.split(",") if it.strip()]
         assert all(it.startswith(".trueness") for it in selectors)
 

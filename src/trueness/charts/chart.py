@@ -14,7 +14,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from trueness.exact_sums import FloatArray
-from trueness.formatting import columns, visible
+from trueness.formatting import columns, shortened
 
 
 class Axis(NamedTuple):
@@ -29,7 +29,8 @@ class Axis(NamedTuple):
     @classmethod
     def of_names(cls, label: str, names: list[str]) -> Axis:
         """An axis with a place for each name."""
-        return cls(label, (-0.5, len(names) - 0.5), "names", tuple(map(visible, names)))
+        shown = tuple(shortened(name, 60) for name in names)
+        return cls(label, (-0.5, len(names) - 0.5), "names", shown)
 
     def place(self, values: Any) -> FloatArray:
         """The share of the axis that lies below these numbers, from 0 to 1."""

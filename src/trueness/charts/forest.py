@@ -11,7 +11,7 @@ import numpy as np
 from trueness.charts.chart import Axis, Chart, Mark
 from trueness.document import Entry, Forest
 from trueness.exact_sums import FloatArray
-from trueness.formatting import counted, estimate
+from trueness.formatting import counted, estimate, shortened
 
 MOST_LINES = 40
 """More lines are hard to read: those furthest from `around` are shown, in their order."""
@@ -62,7 +62,7 @@ def words_of(it: Entry) -> str:
     """An entry in words: name, rows, value, interval and what else is to be said."""
     value, interval = estimate(it.value, it.low, it.high, sign=it.signed)
     rows = [] if it.rows is None else [counted(it.rows, "row")]
-    return "\n".join([it.name, *rows, f"{value} {interval}".strip(), *filter(None, [it.words])])
+    return "\n".join([shortened(it.name, 100), *rows, f"{value} {interval}".strip(), *filter(None, [it.words])])
 
 
 def strip(it: Entry, axis: Axis, centre: float | None) -> str:

@@ -22,13 +22,16 @@ def draw(chart: Chart, width: int) -> list[str]:
     height = len(chart.y.names) if named else HEIGHT
     ticks = [(v, shortened(text, MOST_LETTERS)) for v, text in chart.y.ticks(math.inf if named else 40)]
     names = {int(_rows(chart.y, value, height)): text for value, text in ticks}
-    beside = [f"  {visible(text)}" for text in chart.right]
     left = max(map(columns, names.values()), default=0)
-    panel = max(20, min(width - left - 3 - max(map(len, beside), default=0), 64))
+    room = width - left - 3
+    beside = [f"  {visible(text)}" for text in chart.right] or [""] * height
+    if room - max(map(columns, beside)) < 20:
+        beside = [""] * height
+    panel = max(20, min(room - max(map(columns, beside)), 64))
     lines, margin = [shortened(chart.title, width), shortened(chart.y.label, width)], " " * left
     for k, row in enumerate(_grid(chart.x, chart.y, chart.marks, panel, height)):
         name = names.get(k, "")
-        lines.append(f"{margin[columns(name) :]}{name} │{row}{beside[k] if beside else ''}")
+        lines.append(f"{margin[columns(name) :]}{name} │{row}{beside[k]}")
     lines.append(f"{margin} └{'─' * panel}")
     for mark in chart.strip:
         rows = np.zeros(panel)
@@ -37,7 +40,7 @@ def draw(chart: Chart, width: int) -> list[str]:
             rows[first : last + 1] = np.maximum(rows[first : last + 1], share)
         blocks = "".join(" ▁▂▃▄▅▆▇█"[math.ceil(8 * share - 1e-9)] for share in rows)
         lines.append(f"{'rows'[:left]:>{left}}  {blocks}")
-    numbers = " " * (panel + 2)
+    numbers = " " * (panel + 1)
     for value, text in chart.x.ticks(panel):
         middle = int(_columns(chart.x, value, panel)) - len(text) // 2
         at = max(0, min(middle, len(numbers) - len(text)))
