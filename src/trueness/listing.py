@@ -94,7 +94,7 @@ class Listing(NamedTuple):
         \end{tabular}
         """
         heads, *body = self.texts(_latex, r"\textbf{{{}}}")
-        sides = "".join("r" if right else "l" for right in _are_numbers(body, len(heads)))
+        sides = "".join("r" if right else "l" for right in are_numbers(body, len(heads)))
         lines = [rf"\begin{{tabular}}{{{sides}}}", r"\toprule"]
         lines += [rf"{' & '.join(heads)} \\", r"\midrule"]
         lines += [rf"{' & '.join(row)} \\" for row in body]
@@ -103,7 +103,7 @@ class Listing(NamedTuple):
     def lines(self, width: int = 100) -> list[str]:
         """As aligned lines of text under their heads; what is too long ends in "…"."""
         heads, *body = self.texts(lambda text: shortened(text, 40), "{}")
-        lines = aligned([heads, *body], _are_numbers(body, len(heads)))
+        lines = aligned([heads, *body], are_numbers(body, len(heads)))
         if (more := len(body) - MOST_LINES) > 0:
             lines = [*lines[:-more], f"… and {more:,} more"]
         return [line if len(line) <= width else f"{line[: width - 1]}…" for line in lines]
@@ -149,7 +149,7 @@ def _text(value: Any, interval: Sequence[Any], places: int | None) -> str:
     return "" if value is None else visible(str(value))
 
 
-def _are_numbers(body: Sequence[Sequence[str]], n_columns: int) -> list[bool]:
+def are_numbers(body: Sequence[Sequence[str]], n_columns: int) -> list[bool]:
     """Which columns hold numbers alone."""
     return [all(row[k][:1] in "$0123456789+-<>&" for row in body) for k in range(n_columns)]
 

@@ -198,7 +198,8 @@ def _chart(
     )
     named = ("observed = predicted",)
     right = Mark("line", np.array(axis), np.array(axis), "ink", words=named)
-    ends = [y - reach, y + reach]
+    lowest, highest = np.minimum(limits[0], y), np.maximum(limits[1], y)
+    ends = [np.maximum(y - reach, lowest), np.minimum(y + reach, highest)]
     if gap:
         y, low, high, *ends = (each - x for each in (y, low, high, *ends))
         most = 1.08 * max(float(np.abs([*ends, low, high]).max()), 1e-3)

@@ -22,7 +22,7 @@ from trueness.charts.forest import centre_of, range_of, strip, strip_axis
 from trueness.charts.svg import safe
 from trueness.document import Answer, Document, Entry, Forest, Section
 from trueness.formatting import count, counted, estimate, shortened
-from trueness.listing import Listing
+from trueness.listing import Listing, are_numbers
 
 MOST_ROWS = 200
 """Of a table on a page; data frames and CSV have all."""
@@ -203,7 +203,9 @@ def _listing(listing: Listing, title: str) -> Markup:
         for first, *rest in body
     ]
     named = [tag("th", name.replace("_", " "), scope="col") for name in heads]
-    table = tag("table", tag("thead", tag("tr", named)), tag("tbody", rows), class_="listing")
+    right = (f" r{k}" for k, are in enumerate(are_numbers(body, len(heads)), 1) if are)
+    kind = f"listing{''.join(right)}"
+    table = tag("table", tag("thead", tag("tr", named)), tag("tbody", rows), class_=kind)
     return _framed(table, title, len(listing.rows))
 
 
