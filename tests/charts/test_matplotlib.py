@@ -9,8 +9,9 @@ import numpy as np
 import pytest
 from charted import charts, forest_of, table_of
 
-from trueness.charts import Chart, forest_chart, reliability_chart
+from trueness.charts import Chart, forest_chart, reliability_chart, trend_chart
 from trueness.charts.matplotlib_axes import COLOURS
+from trueness.document import Entry, Forest
 
 plt = pytest.importorskip("matplotlib.pyplot")
 
@@ -144,3 +145,10 @@ def test_colours_can_be_told_apart_without_red_and_green() -> None:
         assert not forms[0] & forms[1]
     assert seen(observed, "grey") < 60
     assert seen(predicted, "grey") < 60
+
+
+def test_days_with_dollar_signs_are_days() -> None:
+    ax = trend_chart(Forest("Days", "gap", (Entry("$a$", 0.1), Entry("$b_1", 0.2)))).plot()
+    ax.get_figure().canvas.draw()
+    assert [it.get_text() for it in ax.get_xticklabels()] == ["$a$", "$b_1"]
+    assert not any(it.get_parse_math() for it in ax.get_xticklabels())

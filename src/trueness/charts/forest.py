@@ -23,6 +23,8 @@ def forest_chart(forest: Forest, *, around: float | None = None, most: int = MOS
     """A point and an interval for each entry that has a value; a rule at `around`.
 
     Without `around` it is 0 if the numbers are differences, and there is no rule if they are not.
+    Entries without a value are left out; those without an interval are a point alone. Beside each
+    are its numbers, where there is room.
     """
     shown = [it for it in forest.entries if it.value is not None]
     centre = centre_of(forest) if around is None else around

@@ -21,14 +21,10 @@ MARKERS = "os^Dvp"
 
 _INK = {"observed": COLOURS[0], "predicted": COLOURS[1], "band": "#9FB3C8"}
 _INK |= {"ink": "#1F2933", "quiet": "#616E7C"}
-_BESIDE = (0.0, 0.2, -0.2, 0.35, -0.35)
-"""How far overlaid marks on an axis of names are moved, so that they do not hide one another."""
+_BESIDE = (0.0, 0.2, -0.2, 0.35, -0.35)  # moves overlaid marks on an axis of names apart
 _SCRIPTS = re.compile(r"Noto Sans|Microsoft YaHei|PingFang|Hiragino|Arial Unicode|WenQuanYi|Source Han")
-_DASHES = (0, (4, 3))
-STRIP = 0.17
-"""The share of the height that the strip takes, beneath the chart on the same axes."""
-WIDE = 52
-"""Letters beside one another from which axes are wide; in others texts are shorter and fewer."""
+STRIP = 0.17  # the share of the height that the strip takes, beneath the chart on the same axes
+WIDE = 52  # letters beside one another; texts on narrower axes are shorter and fewer
 
 
 def draw(chart: Chart, ax: Any, label: str | None, color: Any) -> Any:
@@ -78,11 +74,11 @@ def _mark(ax: Any, mark: Mark, number: int, color: Any) -> list[Any]:
     own = color is not None and (number or mark.role in ("observed", "quiet"))
     ink = color if own else _INK["observed" if mark.kind == "points" else mark.role]
     x, y, x2, y2 = mark.corners
+    dashes = (0, (4, 3)) if mark.role == "ink" else "-"
     if mark.kind == "rule":
         at, draw_line = (x, ax.axvline) if len(x) else (y, ax.axhline)
-        return [draw_line(v, color=ink, lw=1.0, ls=_DASHES, zorder=1.5) for v in at]
+        return [draw_line(v, color=ink, lw=1.0, ls=dashes, zorder=1.5) for v in at]
     if mark.kind == "line":
-        dashes = _DASHES if mark.role in ("ink", "quiet") else "-"
         return [ax.plot(x, y, color=ink, lw=1.2, ls=dashes, zorder=2)[0]]
     if mark.kind == "band":
         return [ax.fill_between(x, y, y2, color=ink, alpha=0.18 if own else 0.45, lw=0, zorder=1)]
@@ -127,8 +123,6 @@ def _frame(ax: Any, chart: Chart) -> None:
         ax.set_yticks(range(len(chart.y.names)), [shortened(it, letters) for it in chart.y.names])
         ax.tick_params(axis="y", length=0)
         ax.spines["left"].set_visible(False)
-    for text in [*ax.get_xticklabels(), *ax.get_yticklabels()]:
-        _write(text, small)
     place: dict[str, Any] = {"xycoords": ("axes fraction", "data"), "va": "center"}
     for k, words in enumerate(() if narrow else chart.right):
         _write(ax.annotate(visible(words), (1.01, k), parse_math=False, **place), small)
@@ -151,6 +145,8 @@ def _ranges(ax: Any, chart: Chart, number: int) -> None:
         which.set_ticks(*zip(*axis._replace(range=(low, high)).ticks(_letters(ax)), strict=True))
         start = _moved_end(which, low, high, -room / (1 - room))
         which.set_view_interval(start, high, ignore=True)
+    for text in [*ax.get_xticklabels(), *ax.get_yticklabels()]:
+        _write(text, 8.5 if _letters(ax) >= WIDE else 7.5)
     ax.autoscale(False)
     if chart.square:
         ax.set(box_aspect=1 / (1 - share), anchor="N")

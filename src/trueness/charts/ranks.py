@@ -44,7 +44,12 @@ def rank_starts(n_ranks: int) -> IntArray:
 
 
 def rank_chart(table: Table, settings: Settings | None = None, *, bin: int | None = None) -> Chart:
-    """The ranks of all rows, or of those in one bin of variation, by its number from 1."""
+    """The ranks of all rows, or of those in one bin of variation, by its number from 1.
+
+    If the first rank is observed less often than predicted and later ones more often, the model is
+    over-confident; if two ranks are exchanged, the columns of two classes may be. The band is that
+    of a binomial with as many rows as these are worth.
+    """
     sample, level = Sample.of(table), (settings or Settings()).level
     chosen, title = slice(None), "Ranks of the true class"
     if bin is not None:

@@ -59,6 +59,11 @@ def reliability_chart(
 ) -> Chart:
     """Predicted and observed variation in the bins of VCE.
 
+    A point above the diagonal means that outcomes vary more than the model says: with entropy, that
+    it is over-confident there. The band comes from `settings.resamples` draws of a calibrated model
+    with as many rows; a bar is the point with its own noise. `group` is the name of the group that
+    the rows are, for draws of its own.
+
     With `gap` the difference is shown: above 0 outcomes vary more than predicted.
     """
     its, sample = settings or Settings(), Sample.of(table)
@@ -80,7 +85,11 @@ def reliability_chart(
 
 
 def confidence_chart(table: Table, settings: Settings | None = None, *, gap: bool = False) -> Chart:
-    """Mean confidence and accuracy in the bins of ECE."""
+    """Mean confidence and accuracy in the bins of ECE.
+
+    A point below the diagonal means that the predicted class is right less often than the model
+    says: it is over-confident there.
+    """
     sample = Sample.of(table)
     if sample.top is None or table.spec.top_bins is None:
         raise InvalidValueError("wrong-table", "this table has no bins of confidence")
@@ -91,7 +100,12 @@ def confidence_chart(table: Table, settings: Settings | None = None, *, gap: boo
 def class_chart(
     table: Table, of: int | str, settings: Settings | None = None, *, gap: bool = False
 ) -> Chart:
-    """Probability and frequency of one class, by its name or index; of rare ones by log-odds."""
+    """Probability and frequency of one class, by its name or index.
+
+    If nearly all probabilities are below 0.05, or above 0.95, both axes are of log-odds, on which
+    0.001 and 0.002 are as far apart as 0.2 and 0.33. The lowest bins are then joined until a row is
+    expected in each: they depend on predictions alone.
+    """
     sample = Sample.of(table)
     if sample.classes is None or table.spec.class_bins is None:
         raise InvalidValueError("wrong-table", "this table has no bins of single classes")

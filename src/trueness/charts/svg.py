@@ -22,8 +22,8 @@ MOST_LETTERS, LETTER = 26, 6.4  # of a name beside an axis; about how wide one i
 
 _INK = {"observed": "#D55E00", "predicted": "#0072B2", "band": "#8FA6BD"}
 _LINE, _DASHED = 'fill="none" stroke="{0}" stroke-width="1.6"', ' stroke-dasharray="4 3"'
-_STYLE = {"line": _LINE, "spans": _LINE, "rule": _LINE + _DASHED}
-_STYLE |= {"points": 'fill="{0}"', "cells": 'fill="{0}"'}
+_STYLE = dict.fromkeys(("line", "spans", "rule"), _LINE)
+_STYLE |= dict.fromkeys(("points", "cells"), 'fill="{0}"')
 _STYLE |= dict.fromkeys(("band", "bars"), 'fill="{0}" fill-opacity=".4"')
 
 
@@ -50,7 +50,10 @@ def draw(chart: Chart) -> str:
         if x > left and x + LETTER * columns(text) + 26 > whole:
             x, y = left, y + 17
         box = _Panel(Axis("", (0, 1)), Axis("", (0, 1)), x, y - 9, 16, 10)
-        entries += _marks([_key(mark)], box)
+        kind = {"line": "spans", "rule": "spans", "band": "bars"}.get(mark.kind, mark.kind)
+        ends = {"points": (0.5, 0.5, 0.5, 0.5), "spans": (0, 0.5, 1, 0.5)}.get(kind, (0, 0, 1, 1))
+        at, low, at2, high = (np.array([end]) for end in ends)
+        entries += _marks([Mark(kind, at, low, mark.role, at2, high)], box)
         entries.append(_text(x + 22, y, text, "start"))
         x += LETTER * columns(text) + 38
     bottom = y + 8 if entries else end + 44
@@ -59,17 +62,6 @@ def draw(chart: Chart) -> str:
         f' aria-label="{safe(chart.title)}" font-family="system-ui, sans-serif" font-size="12"'
         f' fill="currentColor">{"".join(parts)}<g aria-hidden="true">{"".join(entries)}</g></svg>'
     )
-
-
-def _key(mark: Mark) -> Mark:
-    """What a mark looks like in a legend."""
-    ends, half = np.array([0.0, 1.0]), np.full(2, 0.5)
-    if mark.kind in ("line", "spans", "rule"):
-        return Mark("line", ends, half, mark.role)
-    if mark.kind == "points":
-        return Mark("points", half[:1], half[:1], mark.role)
-    kind = "bars" if mark.kind == "band" else mark.kind
-    return Mark(kind, ends[:1], ends[:1], mark.role, ends[1:], ends[1:])
 
 
 class _Panel(NamedTuple):
@@ -115,7 +107,7 @@ def _marks(marks: Iterable[Mark], panel: _Panel) -> Iterator[str]:
         ink = "observed" if mark.kind == "points" else mark.role  # hollow points are quiet
         style = (_LINE if mark.is_hollow else _STYLE[mark.kind]).format(_INK.get(ink, "currentColor"))
         style += ' opacity=".6"' if mark.role == "quiet" and not mark.is_hollow else ""
-        style += _DASHED if (mark.kind, mark.role) == ("line", "ink") else ""
+        style += _DASHED if mark.role == "ink" else ""
         role, title = ' aria-hidden="true"' if not mark.words else "", ""
         if mark.is_named and mark.words:
             role, title = ' role="img"', f"<title>{safe(mark.words[0])}</title>"

@@ -50,7 +50,12 @@ def evidence_chart(
 def trend_chart(
     looks: Forest, *, running: FloatArray | None = None, tolerance: float = 0.0
 ) -> Chart:
-    """A number of each look with its interval, the running number, and what is tolerated."""
+    """A number of each look with its interval, the running number, and what is tolerated.
+
+    `looks` has one entry for each look, in their order; `running` is the number over all looks so
+    far. Looks without a number keep their place. Within the band of ± `tolerance` a difference does
+    not matter.
+    """
     low, high = range_of(looks, 0.0)
     reach = max(-low, high, 1.1 * tolerance)
     at = np.arange(len(looks.entries), dtype=np.float64)
