@@ -96,9 +96,16 @@ def test_names_become_neither_markup_nor_control_characters() -> None:
 
 def test_legends_name_each_kind_once() -> None:
     names = [text for _, text in charts()["reliability"].legend()]
-    assert names[:3] == ["95 % of calibrated models", "observed = predicted", "95 % interval of a bin"]
+    assert names[:3] == [
+        "95 % of calibrated models",
+        "observed = predicted",
+        "95 % interval of a bin",
+    ]
     assert "observed" in names
-    assert [text for _, text in charts()["map"].legend()] == ["more often than predicted", "less often"]
+    assert [text for _, text in charts()["map"].legend()] == [
+        "more often than predicted",
+        "less often",
+    ]
 
 
 def test_a_notebook_shows_the_svg() -> None:

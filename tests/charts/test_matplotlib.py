@@ -128,7 +128,9 @@ def seen(color: str, kind: str) -> float:
     """The lightness of a colour in grey print, or the yellow-blue axis that all eyes see."""
     from matplotlib.colors import to_rgb
 
-    red, green, blue = (v / 12.92 if v <= 0.04045 else ((v + 0.055) / 1.055) ** 2.4 for v in to_rgb(color))
+    red, green, blue = (
+        v / 12.92 if v <= 0.04045 else ((v + 0.055) / 1.055) ** 2.4 for v in to_rgb(color)
+    )
     light = 0.2126 * red + 0.7152 * green + 0.0722 * blue
     return 116 * light ** (1 / 3) - 16 if kind == "grey" else blue - (red + green) / 2
 

@@ -87,7 +87,9 @@ class TestReliability:
         assert points_of(charts()["confidence"]) == pytest.approx(expected)
 
     def test_rare_classes_are_shown_by_log_odds(self) -> None:
-        assert {name: charts()[name].x.scale for name in ("class", "rare class", "frequent class")} == {
+        assert {
+            name: charts()[name].x.scale for name in ("class", "rare class", "frequent class")
+        } == {
             "class": "linear",
             "rare class": "logit",
             "frequent class": "linear",
@@ -108,7 +110,10 @@ class TestReliability:
         names = np.array(["cat", "dog", "ox"])
         table = tabulate_rows(read(names[y], p, classes=names))
         assert class_chart(table, "dog").svg() == class_chart(table, 1).svg()
-        assert [chart.title for chart in class_charts(table, ["ox", 0])] == ["Class ox", "Class cat"]
+        assert [chart.title for chart in class_charts(table, ["ox", 0])] == [
+            "Class ox",
+            "Class cat",
+        ]
         assert len(class_charts(table_of("ten"), range(10))) == 4
         with pytest.raises(tn.Refusal, match="no class 'dgo'"):
             class_chart(table, "dgo")

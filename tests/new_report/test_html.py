@@ -68,7 +68,9 @@ def test_every_answer_is_a_page_whose_table_can_be_read(name: str, tmp_path: Pat
     assert Reader(text).open == []
     assert answered(name).answer.headline in text.replace("&#x27;", "'")
     assert Table.load(tmp_path / "r.html") == answered(name).table
-    assert "nan" not in re.findall(r"[a-z]+", re.sub(r"<script.*?</script>", "", text, flags=re.DOTALL))
+    assert "nan" not in re.findall(
+        r"[a-z]+", re.sub(r"<script.*?</script>", "", text, flags=re.DOTALL)
+    )
 
 
 def test_names_are_text_and_come_back(tmp_path: Path) -> None:
@@ -79,7 +81,9 @@ def test_names_are_text_and_come_back(tmp_path: Path) -> None:
     assert reader.open == []
     assert not [tag for tag, _ in reader.tags if tag in ("img", "iframe", "link", "a", "form")]
     assert sum(tag == "script" for tag, _ in reader.tags) == 2
-    assert not [key for _, its in reader.tags for key in its if key.startswith("on") or key == "style"]
+    assert not [
+        key for _, its in reader.tags for key in its if key.startswith("on") or key == "style"
+    ]
     assert not re.search("[\x00-\x08\x0b-\x1f\x7f-\x9f\u202a-\u202e\ufeff]", text)
     assert Table.load(tmp_path / "r.html") == result.table
     assert set(Table.load(tmp_path / "r.html").group_names) == set(HOSTILE)
@@ -114,7 +118,14 @@ def test_the_same_document_gives_the_same_bytes_few_and_fast() -> None:
 
 def test_the_answer_comes_first_then_where_then_pictures_then_what_is_folded() -> None:
     text = html.page(ten_classes().document())
-    order = ["<h1>", "What to do", "<h2>Classes</h2>", '<svg class="strip"', "<figure>", "<details>"]
+    order = [
+        "<h1>",
+        "What to do",
+        "<h2>Classes</h2>",
+        '<svg class="strip"',
+        "<figure>",
+        "<details>",
+    ]
     places = [text.index(it) for it in order]
     assert places == sorted(places)
     assert "<h2>" not in text[: text.index("What to do")]
@@ -138,6 +149,19 @@ def test_all_that_a_document_can_hold() -> None:
     assert "n rows" in text
 
 
+def test_names_that_cannot_be_encoded_or_are_huge(tmp_path: Path) -> None:
+    names = ["\ud800 lone", "a\x00b", "x" * 100_000, "\ufeff", "=1+1\r|[a](b)*"]
+    y, p = tn.simulate.calibrated(1500, [1.0] * 5, rng=0)
+    groups = np.array(names, object)
+    result = assess(groups[y], p, classes=names, groups=groups[np.arange(1500) % 5], resamples=99)
+    result.write_html(tmp_path / "r.html")
+    text = (tmp_path / "r.html").read_text(encoding="utf-8")
+    assert Table.load(tmp_path / "r.html") == result.table
+    assert "x" * 200 not in text[: text.index("<footer>")]
+    assert "x" * 200 not in result.details() + result._repr_html_()
+    assert all(line.isprintable() for line in result.details().splitlines())
+
+
 def test_a_notebook_shows_the_answer_and_one_chart() -> None:
     text = ten_classes()._repr_html_()
     assert Reader(text).open == []
@@ -145,7 +169,9 @@ def test_a_notebook_shows_the_answer_and_one_chart() -> None:
     assert "<h3>Over-confident" in text
     assert "script" not in text
     assert len(text) < 12_000
-    for rule in re.findall(r"^(.*?)\{", text[text.index("<style>") + 7 : text.index("</style>")], re.MULTILINE):
+    for rule in re.findall(
+        r"^(.*?)\{", text[text.index("<style>") + 7 : text.index("</style>")], re.MULTILINE
+    ):
         selectors = [it.strip() for it in rule.split(",") if it.strip()]
         assert all(it.startswith(".trueness") for it in selectors)
 
@@ -154,7 +180,9 @@ def test_charts_of_a_result() -> None:
     result = hostile()
     kinds = result.chart_kinds()
     assert list(kinds)[:4] == ["reliability", "confidence", "gap", "ranks"]
-    assert {"rank_map", "cumulative", "groups", "classes", "class javascript:alert(1)"} <= set(kinds)
+    assert {"rank_map", "cumulative", "groups", "classes", "class javascript:alert(1)"} <= set(
+        kinds
+    )
     for kind in kinds:
         assert result.chart(kind).svg()
     assert result.chart().title == "Reliability by entropy"

@@ -72,8 +72,9 @@ def test_what_is_folded_opens_by_keyboard_and_marks_show_their_words(
     assert page.locator("details").first.get_attribute("open") is not None
     point = page.locator("circle[role=img]").first
     point.hover()
-    assert page.locator(".tip").inner_text().splitlines()[0] == (
-        point.get_attribute("aria-label").splitlines()[0]
+    assert (
+        page.locator(".tip").inner_text().splitlines()[0]
+        == (point.get_attribute("aria-label").splitlines()[0])
     )
 
 

@@ -63,9 +63,9 @@ class Mark(NamedTuple):
     """Shapes of one kind.
 
     Points are at (x, y), a line goes through them, a band from y to y2; bars and cells from (x, y)
-    to (x2, y2); spans from (x, y) to (x2, y) or (x, y2); a rule across the whole chart at each x, or
-    at each y if there is no x. Points of the role "quiet", which rest on few rows, and cells of the
-    role "predicted" are hollow: they can be told from the others without colours.
+    to (x2, y2); spans from (x, y) to (x2, y) or (x, y2); a rule across the whole chart at each x,
+    or at each y if there is no x. Points of the role "quiet", which rest on few rows, and cells of
+    the role "predicted" are hollow: they can be told from the others without colours.
     """
 
     kind: str

@@ -45,7 +45,8 @@ def cumulative_chart(
     y, reach = np.append(0.0, line), np.append(0.0, sample.quantile(level) * sd)
     most = 1.1 * max(float(np.abs(y).max()), float(reach.max()), 1e-6)
     zero = Mark("rule", np.empty(0), np.zeros(1), "ink", words=("as predicted",))
-    final = f"{counted(float(observed.sum()), 'row')} observed, {number(float(expected.sum()))} expected"
+    seen, told = counted(float(observed.sum()), "row"), number(float(expected.sum()))
+    final = f"{seen} observed, {told} expected"
     words = tuple(
         f"the {100 * a:.3g} % of rows with probabilities up to {number(b)}:\n"
         f"observed − expected is {number(c, sign=True)} of all rows"

@@ -64,7 +64,9 @@ def words_of(it: Entry) -> str:
     """An entry in words: name, rows, value, interval and what else is to be said."""
     value, interval = estimate(it.value, it.low, it.high, sign=it.signed)
     rows = [] if it.rows is None else [counted(it.rows, "row")]
-    return "\n".join([shortened(it.name, 100), *rows, f"{value} {interval}".strip(), *filter(None, [it.words])])
+    return "\n".join(
+        [shortened(it.name, 100), *rows, f"{value} {interval}".strip(), *filter(None, [it.words])]
+    )
 
 
 def strip(it: Entry, axis: Axis, centre: float | None) -> str:
@@ -83,7 +85,9 @@ def strip(it: Entry, axis: Axis, centre: float | None) -> str:
         parts.append(f'<path class="spans observed" {line}/>')
     dot = f'cx="{value:.1f}" cy="{middle:g}" r="4" fill="#D55E00"'
     parts.append(f'<circle class="points observed" {dot}/>')
-    size = f'viewBox="0 0 {STRIP_WIDTH} {STRIP_HEIGHT}" width="{STRIP_WIDTH}" height="{STRIP_HEIGHT}"'
+    size = (
+        f'viewBox="0 0 {STRIP_WIDTH} {STRIP_HEIGHT}" width="{STRIP_WIDTH}" height="{STRIP_HEIGHT}"'
+    )
     return f'<svg class="strip" {size} aria-hidden="true">{"".join(parts)}</svg>'
 
 
@@ -98,4 +102,5 @@ def strip_axis(axis: Axis) -> str:
         for value, text in axis.ticks(32)
     )
     style = 'font-size="10" text-anchor="middle" fill="currentColor"'
-    return f'<svg class="strip" viewBox="0 0 {STRIP_WIDTH} 15" {style} aria-hidden="true">{texts}</svg>'
+    style += f' viewBox="0 0 {STRIP_WIDTH} 15"'
+    return f'<svg class="strip" {style} aria-hidden="true">{texts}</svg>'

@@ -22,7 +22,7 @@ MARKERS = "os^Dvp"
 _INK = {"observed": COLOURS[0], "predicted": COLOURS[1], "band": "#9FB3C8"}
 _INK |= {"ink": "#1F2933", "quiet": "#616E7C"}
 _BESIDE = (0.0, 0.2, -0.2, 0.35, -0.35)  # moves overlaid marks on an axis of names apart
-_SCRIPTS = re.compile(r"Noto Sans|Microsoft YaHei|PingFang|Hiragino|Arial Unicode|WenQuanYi|Source Han")
+_SCRIPTS = re.compile("Noto Sans|Microsoft YaHei|PingFang|Hiragino|Arial Unicode|WenQuanYi")
 STRIP = 0.17  # the share of the height that the strip takes, beneath the chart on the same axes
 WIDE = 52  # letters beside one another; texts on narrower axes are shorter and fewer
 

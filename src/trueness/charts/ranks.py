@@ -77,7 +77,9 @@ def rank_chart(table: Table, settings: Settings | None = None, *, bin: int | Non
         across, up = Axis.of_names(X_LABEL, names), Axis("share of rows", (0.0, top))
         bars = Mark("bars", x - 0.38, none, "predicted", x + 0.38, p, words)
         spans = Mark("spans", x, low, "quiet", None, high, (share,))
-        return Chart(title, across, up, (bars, spans, Mark("points", x, y, "observed", words=words)))
+        return Chart(
+            title, across, up, (bars, spans, Mark("points", x, y, "observed", words=words))
+        )
     x = np.sqrt((starts + 1.0) * ends)
     least = 0.4 / (max(float(rows.sum()), 1.0) * float(wide.max()))
     least = max(least, 0.5 * float(p[p > 0].min(initial=top)), 1e-9 * top)
@@ -94,7 +96,7 @@ def rank_chart(table: Table, settings: Settings | None = None, *, bin: int | Non
 
 
 def rank_map(table: Table) -> Chart:
-    """For each bin of variation and rank, how much more or less often it was that of the true class.
+    """For each bin of variation and rank, how much more or less often the true class had it.
 
     The larger a cell the clearer the difference; filled if the rank was observed more often than
     predicted, hollow if less often. A cell of full size is five standard deviations or more.
@@ -117,8 +119,9 @@ def rank_map(table: Table) -> Chart:
         down, across = np.nonzero(chosen)
         half = side[chosen]
         words = tuple(
-            f"{spans[i]}, rank {names[k]}: predicted {number(float(p[i, k]))}, observed "
-            f"{number(float(y[i, k]))}\n{number(float(gap[i, k]), 1, sign=True)} standard deviations"
+            f"{spans[i]}, rank {names[k]}: predicted {number(float(p[i, k]))}, "
+            f"observed {number(float(y[i, k]))}\n"
+            f"{number(float(gap[i, k]), 1, sign=True)} standard deviations"
             for i, k in zip(down.tolist(), across.tolist(), strict=True)
         )
         ends_of = (across - half, down - half, role, across + half, down + half)

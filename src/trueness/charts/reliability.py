@@ -1,4 +1,4 @@
-"""Reliability diagrams: predicted against observed in each bin, with the noise of a calibrated model.
+"""Reliability diagrams: predicted against observed in each bin, with the noise to expect.
 
 Bins without rows are left out: nothing was observed there, and a point on the diagonal would say
 that the model is right. The band holds what would be observed if the model were calibrated; the

@@ -9,7 +9,7 @@ from __future__ import annotations
 import math
 from collections.abc import Iterable, Iterator
 from html import escape
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 
@@ -39,7 +39,7 @@ def draw(chart: Chart) -> str:
     panel = _Panel(chart.x, chart.y, left, TOP, width, height)
     parts = [*panel.axes(bottom=not chart.strip), *_marks(chart.marks, panel)]
     beside, end = left + width + 8, TOP + height
-    parts += (_text(beside, float(panel.y(k)) + 4, text, "start") for k, text in enumerate(chart.right))
+    parts += (_text(beside, panel.y(k) + 4, it, "start") for k, it in enumerate(chart.right))
     if chart.strip:
         strip = _Panel(chart.x, Axis("", (0, 1)), left, end + 6, width, STRIP_HEIGHT)
         parts += [*strip.axes(bottom=True), *_marks(chart.strip, strip)]
@@ -58,8 +58,8 @@ def draw(chart: Chart) -> str:
         x += LETTER * columns(text) + 38
     bottom = y + 8 if entries else end + 44
     return (
-        f'<svg class="chart" viewBox="0 0 {_n(whole)} {_n(bottom)}" width="100%" overflow="visible" role="group"'
-        f' aria-label="{safe(chart.title)}" font-family="system-ui, sans-serif" font-size="12"'
+        f'<svg class="chart" viewBox="0 0 {_n(whole)} {_n(bottom)}" width="100%" role="group"'
+        f' aria-label="{safe(chart.title)}" font-family="system-ui, sans-serif" font-size="12" overflow="visible"'
         f' fill="currentColor">{"".join(parts)}<g aria-hidden="true">{"".join(entries)}</g></svg>'
     )
 
@@ -104,8 +104,9 @@ class _Panel(NamedTuple):
 def _marks(marks: Iterable[Mark], panel: _Panel) -> Iterator[str]:
     for mark in marks:
         shapes = list(_shapes(mark, panel))
-        ink = "observed" if mark.kind == "points" else mark.role  # hollow points are quiet
-        style = (_LINE if mark.is_hollow else _STYLE[mark.kind]).format(_INK.get(ink, "currentColor"))
+        role = "observed" if mark.kind == "points" else mark.role  # hollow points are quiet
+        ink = _INK.get(role, "currentColor")
+        style = (_LINE if mark.is_hollow else _STYLE[mark.kind]).format(ink)
         style += ' opacity=".6"' if mark.role == "quiet" and not mark.is_hollow else ""
         style += _DASHED if mark.role == "ink" else ""
         role, title = ' aria-hidden="true"' if not mark.words else "", ""
@@ -142,7 +143,7 @@ def _shapes(mark: Mark, panel: _Panel) -> Iterator[str]:
                 yield f'rect x="{_n(min(a, c))}" y="{_n(min(b, d))}" {size}'
 
 
-def _text(x: float, y: float, text: str, anchor: str, turned: str = "") -> str:
+def _text(x: float, y: Any, text: str, anchor: str, turned: str = "") -> str:
     return f'<text x="{_n(x)}" y="{_n(y)}" text-anchor="{anchor}"{turned}>{safe(text)}</text>'
 
 

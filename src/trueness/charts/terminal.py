@@ -12,7 +12,8 @@ from trueness.formatting import columns, shortened, visible, wrapped
 
 HEIGHT, MOST_LETTERS = 16, 24  # of the chart, and of a name beside it
 
-_SIGNS = {"rule": "·", "band": "░", "bars": "█", "cells": "█", "line": "·", "spans": "│", "points": "●"}
+_ORDER = ("rule", "band", "bars", "cells", "line", "spans", "points")
+_SIGNS = dict(zip(_ORDER, "·░██·│●", strict=True))
 """What is drawn later hides what is drawn earlier."""
 
 
@@ -20,8 +21,8 @@ def draw(chart: Chart, width: int) -> list[str]:
     """The chart as lines of at most `width` characters, with its legend."""
     named = chart.y.scale == "names"
     height = len(chart.y.names) if named else HEIGHT
-    ticks = [(v, shortened(text, MOST_LETTERS)) for v, text in chart.y.ticks(math.inf if named else 40)]
-    names = {int(_rows(chart.y, value, height)): text for value, text in ticks}
+    ticks = chart.y.ticks(math.inf if named else 40)
+    names = {int(_rows(chart.y, v, height)): shortened(it, MOST_LETTERS) for v, it in ticks}
     left = max(map(columns, names.values()), default=0)
     room = width - left - 3
     beside = [f"  {visible(text)}" for text in chart.right] or [""] * height
@@ -60,7 +61,7 @@ def _sign(mark: Mark) -> str:
 
 def _grid(x: Axis, y: Axis, marks: tuple[Mark, ...], width: int, height: int) -> list[str]:
     grid = np.full((height, width), " ")
-    for mark in sorted(marks, key=lambda mark: [*_SIGNS].index(mark.kind)):
+    for mark in sorted(marks, key=lambda mark: _ORDER.index(mark.kind)):
         if mark.kind == "rule":
             grid[:, _columns(x, mark.x, width)] = "┊"
             grid[_rows(y, mark.y[: 0 if len(mark.x) else None], height)] = _sign(mark)

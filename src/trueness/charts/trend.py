@@ -36,12 +36,17 @@ def evidence_chart(
     high = min(math.ceil(float(e.max(initial=0.0))), limit + ROOM_ABOVE)
     axis = Axis("evidence (power of ten)", (low - 0.5, max(high, limit) + 0.5))
     at, y = np.arange(len(e), dtype=np.float64), np.clip(e, *axis.range)
-    words = [f"{name}\nevidence 10^{number(float(it), 1)}" for name, it in zip(names, e, strict=True)]
+    words = [
+        f"{name}\nevidence 10^{number(float(it), 1)}" for name, it in zip(names, e, strict=True)
+    ]
     level = Mark("rule", np.empty(0), np.array([limit]), "ink", words=("limit of the alarm",))
     marks = [level, Mark("line", at, y, "observed")]
-    for place, text in ((began, "began, by the estimate"), (alarm, "alarm")):
+    for place, text, role in (
+        (began, "began, by the estimate", "quiet"),
+        (alarm, "alarm", "observed"),
+    ):
         if place is not None:
-            marks.append(Mark("rule", np.array([float(place)]), np.empty(0), "quiet", words=(text,)))
+            marks.append(Mark("rule", np.array([float(place)]), np.empty(0), role, words=(text,)))
             words[place] += f"\n{text}"
     marks.append(Mark("points", at, y, "observed", words=tuple(words)))
     return Chart("Evidence against calibration", Axis.of_names("", list(names)), axis, tuple(marks))
@@ -72,7 +77,9 @@ def trend_chart(
         marks.append(Mark("band", ends, -wide, "band", None, wide, ("tolerated",)))
     marks.append(Mark("spans", at[known], first[known], "observed", None, last[known]))
     if running is not None:
-        marks.append(Mark("line", at, np.asarray(running), "predicted", words=("all looks so far",)))
+        marks.append(
+            Mark("line", at, np.asarray(running), "predicted", words=("all looks so far",))
+        )
     words = tuple(words_of(it) for it in looks.entries if it.value is not None)
     marks.append(Mark("points", at[has], value[has], "observed", words=words))
     across = Axis.of_names("", [it.name for it in looks.entries])
