@@ -48,6 +48,10 @@ class TableOptions:
     events: tuple[str | int, ...] = ()
 
 
+MOST_BYTES = 2**29
+"""The memory that all sums of a table may take."""
+
+
 class Field(NamedTuple):
     """How one sum of a table is laid out.
 
@@ -151,12 +155,6 @@ class Spec:
         """Whether such a sum is float64 because rows are weighted."""
         return self.weighted and not its.counts
 
-    @property
-    def part_bytes(self) -> int:
-        """The memory that the sums of one part take, of ten options if their number is not one."""
-        shapes = self.shapes(1, 0, self.n_classes or 10)
-        return sum(8 * prod(shape) for shape in shapes.values())
-
     def shapes(self, n_parts: int, n_groups: int, n_options: int) -> dict[str, tuple[int, ...]]:
         """The shape of each sum, of so many parts, groups and (at most) options."""
         sizes = {"part": n_parts, "group": n_groups, "rank": n_options}
@@ -169,6 +167,10 @@ class Spec:
             )
             for name, its in self.fields()
         }
+
+    def n_bytes(self, n_parts: int, n_groups: int, n_options: int) -> int:
+        """The memory that the sums take."""
+        return sum(8 * prod(shape) for shape in self.shapes(n_parts, n_groups, n_options).values())
 
     def zeros(self, n_parts: int, n_groups: int, n_options: int) -> dict[str, NDArray[Any]]:
         """The sums of no rows, of so many parts, groups and options."""

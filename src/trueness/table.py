@@ -28,7 +28,7 @@ from trueness.refusals import InvalidValueError, nearest
 from trueness.spec import FIELDS, Spec
 from trueness.variation import Variation
 
-MOST_BYTES = 2**27
+MOST_CLUSTER_BYTES = 2**27
 """The memory that the sums of all parts may take before clusters are dealt into blocks."""
 
 MOST_UNITS, MOST_BLOCKS, FEWEST_BLOCKS = 4096, 2048, 256
@@ -103,11 +103,12 @@ class Clusters(NamedTuple):
         """These clusters, in blocks if the sums of `parts` would take too much memory."""
         kept = parts._replace(unit=self.units_of(parts.unit)).distinct()[0]
         few = self.n_blocks is not None or len(self.identities) <= MOST_UNITS
-        if few and len(kept.unit) * spec.part_bytes <= MOST_BYTES:
+        part_bytes = spec.n_bytes(1, 0, int(parts.options.max(initial=0)))
+        if few and len(kept.unit) * part_bytes <= MOST_CLUSTER_BYTES:
             return self
         n_kinds = len(kept.without_units.distinct()[0].unit)
         n_blocks = min(MOST_BLOCKS, self.n_blocks or MOST_BLOCKS)
-        while n_blocks > FEWEST_BLOCKS and n_blocks * n_kinds * spec.part_bytes > MOST_BYTES:
+        while n_blocks > FEWEST_BLOCKS and n_blocks * n_kinds * part_bytes > MOST_CLUSTER_BYTES:
             n_blocks //= 2
         return Clusters(self.identities, None, n_blocks)
 
@@ -137,15 +138,17 @@ class RankBins(NamedTuple):
         Of `predicted` it is the paper's 𝒫(B_m) = V(q̄_m), of `observed` 𝒪(B_m) = V(r̄_m). Each
         number of options has a mean of its own, and V is their average weighted by rows.
         """
-        rows = np.broadcast_to(self.rows, sums.shape[:-1])
-        total, value = rows.sum(axis=-2), np.zeros((*rows.shape[:-2], rows.shape[-1]))
+        rows = self.rows
+        if rows.shape != sums.shape[:-1]:
+            rows = np.broadcast_to(rows, sums.shape[:-1])
+        total = rows.sum(axis=-2)
+        value = np.where(total > 0, 0.0, np.nan)
         for s, c in enumerate(self.options):
             filled = rows[..., s, :] > 0
             n = rows[..., s, :][filled]
             if n.size:
                 share = n / total[filled]
                 value[filled] += share * measure.of(sums[..., s, :, :c][filled] / n[:, None])
-        value[total == 0] = np.nan
         return value
 
 
@@ -347,12 +350,8 @@ class Table:
 
     def top_bins(self, by: By | None = None) -> EventBins:
         """The rows by their largest probability, with how often the top label was right; K = 1."""
-        arrays = (
-            self.mass("top_rows", by),
-            self.value("top_predicted", by),
-            self.value("top_observed", by),
-        )
-        return EventBins(*(each[..., None, :] for each in arrays))
+        sums = (self.value(f"top_{name}", by) for name in ("predicted", "observed"))
+        return EventBins(*(each[..., None, :] for each in (self.mass("top_rows", by), *sums)))
 
     def class_bins(self, by: Literal["group"] | None = None) -> EventBins:
         """The probability of each of `spec.classes` in cells over [0, 1]."""
@@ -361,6 +360,8 @@ class Table:
 
     def _laid_out(self, name: str, by: By | None, *, strata: bool) -> FloatArray:
         """A sum as numbers, (groups or units or 1, ...), or (..., numbers of options, ...)."""
+        if name not in self.sums:
+            raise InvalidValueError("wrong-table", f"this table has no sums `{name}`")
         its = FIELDS[name]
         parts = self.parts if its.axis == "part" else self.groups
         place, n = np.zeros(len(parts.group), np.int64), 1
@@ -474,12 +475,7 @@ class Table:
         """The table of `to_dict`; a measure of your own must be passed again."""
         spec, group, arrays, clusters, by = table_file.decode(content, variation)
         parts = Parts(group, arrays.pop("unit"), arrays.pop("options"))
-        table = cls(spec, parts, arrays, None if clusters is None else Clusters(*clusters), by)
-        n_groups = len(table.groups.group)
-        if len(arrays["square"]) != n_groups or not parts.is_same(parts.distinct()[0]):
-            cause = "this table is damaged: its parts are not distinct"
-            raise InvalidValueError("damaged-file", cause)
-        return table
+        return cls(spec, parts, arrays, None if clusters is None else Clusters(*clusters), by)
 
     def save(self, path: str | os.PathLike[str]) -> None:
         """Write the table to a JSON file, completely or not at all."""

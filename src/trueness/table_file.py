@@ -25,15 +25,20 @@ from numpy.typing import NDArray
 from trueness._version import __version__
 from trueness.atomic_files import write_text
 from trueness.bins import Edges
-from trueness.exact_sums import IntArray
 from trueness.refusals import InvalidValueError, quote
-from trueness.spec import Field, Spec
+from trueness.spec import MOST_BYTES, Field, Spec
+from trueness.table_checks import (
+    damaged,
+    groups_of_parts,
+    require_clusters,
+    require_names,
+    require_spec,
+    require_sums,
+)
 from trueness.variation import Variation, as_variation
 
 FORMAT, SCHEMA = "trueness table", 1
 MOST_LISTED = 256
-MOST_BYTES = 2**32
-"""The memory that a table read from a file may take."""
 
 Arrays = dict[str, NDArray[Any]]
 _EMBEDDED = re.compile(
@@ -61,12 +66,13 @@ def read(path: str | os.PathLike[str]) -> Iterator[Mapping[str, Any]]:
         if (report := _EMBEDDED.search(text)) is not None:
             text = report[1].replace(r"<\/", "</").replace(r"<\u0021", "<!").strip()
         content = json.loads(text)
+        unchanged = json.dumps(content) == text
     except (ValueError, RecursionError) as error:
         cause = f"{place} is not a saved table: it is not JSON"
         raise InvalidValueError("damaged-file", cause) from error
     if not isinstance(content, dict) or content.get("format") != FORMAT:
         raise InvalidValueError("damaged-file", f"{place} is JSON, but not a saved table")
-    if json.dumps(content) != text:
+    if not unchanged:
         raise InvalidValueError("damaged-file", f"{place} was changed after it was saved")
     yield content
 
@@ -87,11 +93,12 @@ class Content(NamedTuple):
 def encode(table: Content) -> dict[str, Any]:
     """Everything in a table, with a checksum at the end."""
     spec, group, arrays, clusters, by = table
-    names = list(dict.fromkeys(group))
-    code = np.array([names.index(name) for name in group] if len(names) > 1 else [0] * len(group))
-    kept = {_family(its): _filled(spec, arrays, its) for _, its in spec.fields()}
-    sums = {
-        name: _listed(_lines(arrays[name], its)[kept[_family(its)]]) for name, its in spec.fields()
+    number = {name: k for k, name in enumerate(dict.fromkeys(group))}
+    code = np.array([number[name] for name in group], np.int64)
+    lines = {name: _lines(arrays[name], its) for name, its in spec.fields()}
+    kept = {
+        name: np.flatnonzero(np.any(it != 0, tuple(range(1, it.ndim))))
+        for name, it in lines.items()
     }
     content: dict[str, Any] = {
         "format": FORMAT,
@@ -99,98 +106,84 @@ def encode(table: Content) -> dict[str, Any]:
         "library": __version__,
         "spec": _encode_spec(spec),
         "by": by,
-        "groups": names,
+        "groups": [*number],
         "clusters": None,
         "n_groups": len(arrays["square"]),
         "parts": [_listed(each) for each in (code, arrays["unit"], arrays["options"])],
-        "kept": {family: _listed(at) for family, at in kept.items()},
-        "sums": sums,
+        "kept": {name: _listed(at) for name, at in kept.items()},
+        "sums": {name: _listed(lines[name][at]) for name, at in kept.items()},
     }
     if clusters is not None:
-        identities, cluster_names, n_blocks = clusters
-        content["clusters"] = [_listed(identities), cluster_names and list(cluster_names), n_blocks]
+        identities, named, n_blocks = clusters
+        content["clusters"] = [_listed(identities), None if named is None else [*named], n_blocks]
     return content | {"crc32": _checksum(content)}
 
 
 def decode(content: Mapping[str, Any], variation: Variation | None = None) -> Content:
     """What `encode` was given; refused if anything was changed, or is larger than allowed."""
-    if content.get("schema") != SCHEMA:
-        cause = f"this table has schema {quote(content.get('schema'))}"
+    schema = content.get("schema") if isinstance(content, Mapping) else None
+    if schema != SCHEMA or isinstance(schema, bool):
+        cause = f"this table has schema {quote(schema)}"
         raise InvalidValueError("unknown-schema", cause, f"this version reads schema {SCHEMA}")
-    body = {name: value for name, value in content.items() if name != "crc32"}
-    if content.get("crc32") != _checksum(body):
-        raise _damaged("its checksum is wrong")
     try:
+        body = {name: value for name, value in content.items() if name != "crc32"}
+        if content.get("crc32") != _checksum(body):
+            raise damaged("its checksum is wrong")
         return _decoded(content, variation)
-    except (LookupError, TypeError, ValueError, OverflowError, AttributeError) as error:
+    except (
+        LookupError,
+        TypeError,
+        ValueError,
+        ArithmeticError,
+        AttributeError,
+        RecursionError,
+    ) as error:
         if isinstance(error, InvalidValueError):
             raise
-        raise _damaged(error) from error
+        raise damaged(error) from error
 
 
 def _decoded(content: Mapping[str, Any], variation: Variation | None) -> Content:
     """`decode` of content whose checksum is right, but which anybody may have written."""
     spec = _decode_spec(content["spec"], variation)
-    names, n_groups = content["groups"], content["n_groups"]
+    names, n_groups, by = (content[name] for name in ("groups", "n_groups", "by"))
     code, unit, options = (
         _numbers(each, None, dtype)
         for each, dtype in zip(content["parts"], (np.int64, np.uint64, np.int64), strict=True)
     )
-    n_options = max(options.tolist(), default=0)
-    if spec.n_classes not in (None, n_options) and n_options:
-        raise _damaged("its parts have another number of classes")
+    n_options = max(options.tolist(), default=spec.n_classes or 0)
+    if spec.n_classes not in (None, n_options):
+        raise damaged("its parts have another number of classes")
     if content["sums"].keys() != {name for name, _ in spec.fields()}:
-        raise _damaged("it has other sums than its spec says")
-    shapes = spec.shapes(len(unit), n_groups, n_options)
-    if sum(8 * prod(shape) for shape in shapes.values()) > MOST_BYTES:
-        raise InvalidValueError("too-large", f"this table takes more than {MOST_BYTES >> 20} MB")
+        raise damaged("it has other sums than its spec says")
+    _limit(spec.n_bytes(len(unit), n_groups, n_options))
     arrays = spec.zeros(len(unit), n_groups, n_options)
     for name, its in spec.fields():
         lines = _lines(arrays[name], its)
-        at = _numbers(content["kept"][_family(its)], None, np.int64)
+        at = _numbers(content["kept"][name], None, np.int64)
         if len(at) and (at[0] < 0 or at[-1] >= len(lines) or (np.diff(at) <= 0).any()):
-            raise _damaged(f"the bins of {name} are out of range")
+            raise damaged(f"the bins of {name} are out of range")
         lines[at] = _numbers(content["sums"][name], (len(at), *lines.shape[1:]), lines.dtype)
-        if not _is_possible(arrays[name], its, weighted=spec.is_float(its)):
-            raise _damaged(f"{name} is out of range")
-    clusters = content["clusters"]
+    group = tuple(names[k] for k in code.tolist())
+    of_group = groups_of_parts(code, options, unit)
+    require_names(names, group, by)
+    if n_groups != len(set(of_group.tolist())):
+        raise damaged("it has other groups than its parts")
+    require_sums(spec, arrays, of_group, n_options)
+    if (clusters := content["clusters"]) is not None:
+        identities, named, n_blocks = clusters
+        clusters = _numbers(identities, None, np.uint64), named, n_blocks
+    require_clusters(clusters, unit)
     if clusters is not None:
-        identities = _numbers(clusters[0], None, np.uint64)
-        clusters = identities, clusters[1] and tuple(clusters[1]), clusters[2]
-    known = {k: name for k, name in enumerate(names) if name is None or isinstance(name, str)}
-    group = tuple(known[k] for k in code.tolist())
+        clusters = clusters[0], None if named is None else tuple(named), n_blocks
     arrays |= {"unit": unit, "options": options}
-    return Content(spec, group, arrays, clusters, content["by"])
-
-
-def _is_possible(sums: NDArray[Any], its: Field, *, weighted: bool) -> bool:
-    """Whether sums are finite numbers, counts not negative and fractions below one."""
-    if weighted:
-        return bool(np.isfinite(sums).all())
-    if its.bits == 0:
-        return bool((sums >= 0).all())
-    return bool(((sums[..., 1] >= 0) & (sums[..., 1] >> its.bits == 0)).all())
-
-
-def _family(its: Field) -> str:
-    """The axes of a sum without the ranks, such as "part bin": sums that share them share bins."""
-    return " ".join([its.axis, *(dim for dim in its.dims if dim != "rank")])
+    return Content(spec, group, arrays, clusters, by)
 
 
 def _lines(sums: NDArray[Any], its: Field) -> NDArray[Any]:
-    """A sum as lines, one for each bin of each part: a view, (lines, ...)."""
+    """A sum as lines, one for each bin of each part, which has all ranks: a view, (lines, ...)."""
     n = 1 + len(its.dims) - ("rank" in its.dims)
     return sums.reshape(prod(sums.shape[:n]), *sums.shape[n:])
-
-
-def _filled(spec: Spec, arrays: Mapping[str, NDArray[Any]], like: Field) -> IntArray:
-    """The lines in which one of the sums that share them is not zero."""
-    filled: Any = False
-    for name, its in spec.fields():
-        if _family(its) == _family(like):
-            lines = _lines(arrays[name], its)
-            filled |= (lines != 0).reshape(len(lines), -1).any(axis=1)
-    return np.flatnonzero(filled)
 
 
 def _encode_spec(spec: Spec) -> dict[str, Any]:
@@ -220,12 +213,14 @@ def _decode_spec(content: Any, variation: Variation | None) -> Spec:
             remedy = "pass it as `variation=`"
             raise InvalidValueError("unknown-measure", cause, remedy) from error
     spec = Spec(**made)
-    n = spec.n_classes
-    if n is not None and not (isinstance(n, int) and n >= 2):
-        raise _damaged("n_classes must be at least 2")
-    if spec.part_bytes > MOST_BYTES:
-        raise InvalidValueError("too-large", f"this table takes more than {MOST_BYTES >> 20} MB")
+    require_spec(spec)
+    _limit(spec.n_bytes(1, 1, spec.n_classes or 2))
     return spec
+
+
+def _limit(n_bytes: int) -> None:
+    if n_bytes > MOST_BYTES:
+        raise InvalidValueError("too-large", f"this table takes more than {MOST_BYTES >> 20} MB")
 
 
 # Numbers
@@ -250,15 +245,15 @@ def _numbers(given: Any, shape: tuple[int, ...] | None, dtype: Any) -> NDArray[A
         try:
             raw = unpacker.decompress(base64.b64decode(given, validate=True), most + 1)
         except zlib.error as error:
-            raise _damaged(error) from error
+            raise damaged(error) from error
         if len(raw) % 8 or (shape is not None and len(raw) != most) or unpacker.unused_data:
-            raise _damaged("it holds another number of numbers than its header says")
+            raise damaged("it holds another number of numbers than its header says")
         unpacked = np.ascontiguousarray(np.frombuffer(raw, np.uint8).reshape(8, -1).T)
         numbers: NDArray[Any] = unpacked.view(np.dtype(dtype).newbyteorder("<"))[:, 0].astype(dtype)
         return numbers.reshape(-1 if shape is None else shape)
     found: NDArray[Any] = np.array(given, dtype=dtype) if given else np.zeros(shape or 0, dtype)
     if not _are_of(given, dtype) or found.shape != (shape or found.shape[:1]):
-        raise _damaged("numbers have another shape or kind than its header says")
+        raise damaged("numbers have another shape or kind than its header says")
     return found
 
 
@@ -272,7 +267,3 @@ def _are_of(given: Any, dtype: Any) -> bool:
 
 def _checksum(content: Mapping[str, Any]) -> int:
     return zlib.crc32(json.dumps(content, allow_nan=False).encode("ascii"))
-
-
-def _damaged(problem: object) -> InvalidValueError:
-    return InvalidValueError("damaged-file", f"this table is damaged: {problem}")

@@ -14,19 +14,10 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from trueness import exact_sums
+from trueness import exact_sums, old_table
 from trueness.bins import Bins, Edges, ProbabilityGrid, as_bins, class_grid, confidence_bins_for
 from trueness.engine import portable
-from trueness.exact_sums import IntArray
-from trueness.old_table import (
-    CalibrationTable,
-    EventSpec,
-    EventTable,
-    OptionTables,
-    SingleSpec,
-    Tables,
-    TableSpec,
-)
+from trueness.exact_sums import FloatArray, IntArray
 from trueness.old_table.clusters import MAX_ROW_BLOCKS, row_blocks
 from trueness.old_table.event_content import classes_as_events, event_index
 from trueness.old_table.exact_sums import ExactSum, FloatSum
@@ -34,25 +25,19 @@ from trueness.ranking import DEFAULT_TIES, ties_for
 from trueness.refusals import InvalidTypeError, InvalidValueError
 from trueness.rows import OptionRows, option_rows_of, refuse_bad_rows
 from trueness.rows import Rows as TodaysRows
+from trueness.rows import groups as row_groups
 from trueness.rows.class_columns import Columns as ClassColumns
 from trueness.rows.clusters import clusters_of_names
-from trueness.rows.groups import (
-    _columns,
-    encode_groups_of_rows,
-    encode_names,
-    join_columns,
-    names_of,
-)
 from trueness.rows.images import pixels_of
 from trueness.rows.lists import rectangular
 from trueness.rows.option_rows import refuse_soft_options
-from trueness.spec import Spec, TableOptions
-from trueness.table import Clusters, Parts, RankBins, Table
+from trueness.spec import MOST_BYTES, Spec, TableOptions
+from trueness.table import Clusters, EventBins, Parts, RankBins, Table
 from trueness.tabulation import edges_for, passes, tabulate_in_detail
 from trueness.tabulation import portable as todays_portable
 from trueness.tabulation.compiled import LOG_SCORE, POSSIBLE_VARIANCE, units
 from trueness.tabulation.options import refused_by_row
-from trueness.variation import CONFIDENCE, Variation, as_variation
+from trueness.variation import CONFIDENCE, as_variation
 
 # Rows ---------------------------------------------------------------------------------------------
 
@@ -121,7 +106,7 @@ def read(
     The columns of a data frame are matched to those of `like`. `clusters` may also be False, for
     images whose pixels are independent, or "rows", for rows that are one cluster each.
     """
-    how = {"from_logits": from_logits, "normalize": normalize, "classes": classes}
+    how: dict[str, Any] = {"from_logits": from_logits, "normalize": normalize, "classes": classes}
     ragged = option_rows_of(y_true, y_prob, sample_weight, n_options=n_options, **how)
     refuse_soft_options(ragged, soft_labels)
     left_out: dict[str, int] = {}
@@ -139,10 +124,8 @@ def read(
                 groups = pixels.spread("groups", groups)
             clusters = "rows" if _is_rows(clusters) else pixels.names_of_clusters(clusters)
             left_out = {"ignored": pixels.n_ignored} if pixels.n_ignored else {}
-        first = None if like is None else like.columns
-        source = TodaysRows.of(
-            y_true, y_prob, sample_weight, soft_labels=soft_labels, first=first, **how
-        )
+        how |= {"soft_labels": soft_labels, "first": None if like is None else like.columns}
+        source = TodaysRows.of(y_true, y_prob, sample_weight, **how)
         pieces = (Piece(source),)
     index, n = source.index, source.n_rows
     return Rows(
@@ -163,30 +146,30 @@ def _is_rows(clusters: Any) -> bool:
 
 
 def _groups(groups: Any, n_rows: int, index: Any) -> Names:
-    columns = _columns(groups)
-    found = encode_groups_of_rows(groups, n_rows, index)
-    by = getattr(groups, "name", None) if columns is None else join_columns([*map(str, columns)])
+    columns, by = row_groups._columns(groups), getattr(groups, "name", None)
+    if columns is not None:
+        by = row_groups.join_columns([*map(str, columns)])
+    found = row_groups.encode_groups_of_rows(groups, n_rows, index)
     return Names(tuple(found.names), found.codes, by=str(by) if by is not None else "groups")
 
 
 def _clusters(clusters: Any, n_rows: int, index: Any) -> Names:
     if _is_rows(clusters):
         return Names((), row_blocks(range(n_rows), MAX_ROW_BLOCKS), np.zeros(0, np.uint64))
-    found = clusters_of_names(*encode_names(names_of("clusters", clusters, n_rows, index)))
+    names = row_groups.names_of("clusters", clusters, n_rows, index)
+    found = clusters_of_names(*row_groups.encode_names(names))
     return Names(found.names, found.codes, found.identities)
 
 
 # Tables -------------------------------------------------------------------------------------------
 
+_CELLS = Edges(class_grid().edges)
+
 
 def spec_of(rows: Rows, options: TableOptions, engine: str = "auto") -> Spec:
     """The spec of the table of these rows; bins that depend on the rows are fitted to them."""
     own, measure = rows.n_classes is None, as_variation(options.variation)
-    ties = (
-        ("split" if own else "first")
-        if options.ties is None
-        else ties_for(options.ties, options=own)
-    )
+    ties = ties_for(DEFAULT_TIES if options.ties is None else options.ties, options=own)
 
     def edges(variation: Any, bins: Bins) -> Edges:
         return edges_for(rows.source, variation, bins, engine, None)
@@ -196,17 +179,17 @@ def spec_of(rows: Rows, options: TableOptions, engine: str = "auto") -> Spec:
     if own and options.events:
         cause = "rows with options of their own have no classes in common, and so no events"
         raise InvalidValueError("bad-argument", cause, "leave out events", argument="events")
-    if rows.n_classes is not None and options.by_class:
-        n, names = rows.n_classes, rows.class_names
-        asked = [event_index(event, n, names) for event in options.events]
-        classes = tuple(each for each in asked if isinstance(each, int)) or classes_as_events(n)
+    if (n := rows.n_classes) is not None and options.by_class:
+        asked = [event_index(event, n, rows.class_names) for event in options.events]
+        chosen = dict.fromkeys(each for each in asked if isinstance(each, int))
+        classes = tuple(chosen) or classes_as_events(n)
     return Spec(
         rows.n_classes,
         measure,
         edges(measure, bins),
         edges(CONFIDENCE, confidence_bins_for(bins, options.confidence_bins)),
         classes,
-        Edges(class_grid().edges) if classes else None,
+        _CELLS if classes else None,
         ties,
         rows.weighted,
         class_names=rows.class_names,
@@ -225,13 +208,11 @@ def tabulate_rows(
     if (spec.n_classes, spec.weighted) != (rows.n_classes, rows.weighted):
         cause = "these rows have another number of classes, or weights, than the spec"
         raise InvalidTypeError("wrong-type", cause, argument="options")
-    labels = [_labels(rows, piece) for piece in rows.pieces]
-    clusters = None
+    labels, clusters = [_labels(rows, piece) for piece in rows.pieces], None
     if (of := rows.clusters) is not None and of.identities is not None:
         alone = len(of.identities) == 0 and rows.n_rows > 0
-        clusters = Clusters(
-            of.identities, None if alone else of.names, MAX_ROW_BLOCKS if alone else None
-        )
+        names_or_blocks = (None, MAX_ROW_BLOCKS) if alone else (of.names, None)
+        clusters = Clusters(of.identities, *names_or_blocks)
         clusters = clusters.limited(spec, Parts.joined([parts for parts, _ in labels]))
     by, tables = None if rows.groups is None else rows.groups.by, []
     with refused_by_row(rows.source) if isinstance(rows.source, OptionRows) else nullcontext():
@@ -268,17 +249,23 @@ def _summed(
     rows: TodaysRows, spec: Spec, parts: Parts, part: IntArray, engine: str, n_threads: int | None
 ) -> Mapping[str, NDArray[Any]]:
     """The sums of rows of one number of classes, each in the part of its number."""
-    specs = _todays_specs(spec, rows.n_classes)
+    specs, n_classes = _todays_specs(spec, rows.n_classes), rows.n_classes
     groups, group_of_part = parts.without_units.distinct()
-    if passes.engine_for(rows, specs, engine) is todays_portable:
-        sums = spec.zeros(len(parts.group), len(groups.group), rows.n_classes)
+    n_bytes = spec.n_bytes(len(parts.group), len(groups.group), n_classes)
+    if n_bytes > MOST_BYTES:
+        cause = f"the sums of {len(groups.group):,} groups would take {n_bytes >> 20:,} MB"
+        remedy = "use fewer groups, or by_class=False"
+        raise InvalidValueError("too-many-groups", cause, remedy, argument="groups")
+    few = engine == "auto" and rows.n_rows * n_classes < 2000 * len(groups.group)  # each
+    if (few and len(groups.group) > 1) or passes.engine_for(rows, specs, engine) is todays_portable:
+        sums = spec.zeros(len(parts.group), len(groups.group), n_classes)
         portable.add(rows, rows.spans(), spec, part, group_of_part[part], sums)
         return sums
     if len(parts.group) == 1:
         return _of_units(rows, spec, specs, part, 1, n_threads)
-    found = []
-    for g in range(len(groups.group)):
-        own, which = np.flatnonzero(group_of_part == g), np.flatnonzero(group_of_part[part] == g)
+    found: list[Mapping[str, NDArray[Any]]] = []
+    for which in row_groups.rows_of_groups(group_of_part[part], len(groups.group)):
+        own = np.flatnonzero(group_of_part == len(found))
         some = rows if len(which) == rows.n_rows else rows.take(which)
         try:
             found.append(_of_units(some, spec, specs, part[which] - own[0], len(own), n_threads))
@@ -291,7 +278,7 @@ def _summed(
 def _of_units(
     rows: TodaysRows,
     spec: Spec,
-    specs: list[SingleSpec],
+    specs: list[old_table.SingleSpec],
     unit: IntArray,
     n_units: int,
     n_threads: int | None,
@@ -309,18 +296,18 @@ def _of_units(
     return sums | _sums_of_lines(spec, of, rows.n_classes)
 
 
-def _todays_specs(spec: Spec, n_classes: int) -> list[SingleSpec]:
+def _todays_specs(spec: Spec, n_classes: int) -> list[old_table.SingleSpec]:
     """The specs of today's tables that have the same sums."""
     assert spec.variation is not None
     assert spec.bins is not None
     assert spec.top_bins is not None
-    made: list[SingleSpec] = [
-        TableSpec(n_classes, measure, bins, spec.ties, spec.weighted)
+    made: list[old_table.SingleSpec] = [
+        old_table.TableSpec(n_classes, measure, bins, spec.ties, spec.weighted)
         for measure, bins in ((spec.variation, spec.bins), (CONFIDENCE, spec.top_bins))
     ]
     if spec.class_bins is not None:
         grid = ProbabilityGrid(spec.class_bins.edges)
-        made.append(EventSpec(n_classes, spec.classes, grid, spec.ties, spec.weighted))
+        made.append(old_table.EventSpec(n_classes, spec.classes, grid, spec.ties, spec.weighted))
     return made
 
 
@@ -331,95 +318,74 @@ def _array(value: Any, bits: int) -> NDArray[Any]:
     return np.asarray(value.value if isinstance(value, FloatSum) else value)
 
 
+_NAMES = {
+    "ranks": "rank",
+    "log_score_variance": "possible_variance",
+    "predicted_score": "predicted_scores",
+    "predicted_score_variance": "predicted_possible_variance",
+    "top_predicted": "ordered",
+    "top_observed": "rank",
+}
+_ALL = np.zeros(1, np.int64)
+"""One run, of all entries."""
+
+
 def _sums_of(
     spec: Spec, rank: Any, top: Any = None, classes: Any = None
 ) -> dict[str, NDArray[Any]]:
     """The sums of one part, from those of today's tables of the same rows."""
-
-    def of(name: str) -> Any:
-        view, _, kind = name.partition("_")
-        if view == "top":
-            return _first_rank(top, kind)
-        if view == "class":
-            total = kind.endswith("_total")
-            found = getattr(classes, kind.removesuffix("_total"))
-            return _over_cells(found) if total else found
-        if name == "predicted_score":
-            return _column(rank.predicted_scores, 0)
-        if name == "label_spread" and rank.label_spread is None:
-            return ExactSum.zeros((), 52)
-        return getattr(rank, _NAMES.get(name, name))
-
-    return {name: _array(of(name), its.bits)[None] for name, its in spec.fields()}
-
-
-_NAMES = {
-    "ranks": "rank",
-    "log_score_variance": "possible_variance",
-    "predicted_score_variance": "predicted_possible_variance",
-}
-
-
-def _first_rank(top: Any, kind: str) -> Any:
-    """A sum by the top label, from the table by confidence."""
-    if kind in ("predicted", "observed"):
-        return _column(top.ordered if kind == "predicted" else top.rank, 0)
-    return getattr(top, kind)
-
-
-def _column(value: Any, k: int) -> Any:
-    """One column of sums over bins or classes."""
-    if isinstance(value, ExactSum):
-        return ExactSum(value.whole[:, k], value.fraction[:, k], value.bits)
-    return FloatSum(value.value[:, k])
-
-
-def _over_cells(value: Any) -> Any:
-    """The sum over the cells of each class."""
-    if isinstance(value, ExactSum):
-        return ExactSum(value.whole.T, value.fraction.T, value.bits).total()
-    return FloatSum(value.value.sum(axis=1))
+    found = {}
+    for name, its in spec.fields():
+        view = name.partition("_")[0]
+        table, bare = {"top": top, "class": classes}.get(view, rank), name.removesuffix("_total")
+        if view in ("top", "class"):
+            bare = bare.removeprefix(f"{view}_")
+        value = getattr(table, _NAMES.get(name, bare))
+        if name == "label_spread" and value is None:
+            value = ExactSum.zeros((), 52)
+        kept = _array(value, its.bits)
+        if name in ("predicted_score", "top_predicted", "top_observed"):
+            kept = kept[:, 0]
+        elif name.endswith("_total"):
+            kept = exact_sums.add_runs(kept, its.bits, _ALL, axis=1)[:, 0]
+        found[name] = kept[None]
+    return found
 
 
 def _sums_of_lines(spec: Spec, of: Any, n_classes: int) -> dict[str, NDArray[Any]]:
     """The sums of each part that the compiled engine has left as lines of totals, one for each."""
     assert spec.bins is not None
     assert spec.top_bins is not None
-    lines, c = of.lines, n_classes
+    lines, m, k = of.lines, spec.bins.n_bins, spec.top_bins.n_bins
     parts = {
         name: lines[:, start:stop].reshape(len(lines), *shape)
         for name, (start, stop, shape) in of.layout.parts.items()
     }
-    whole, fraction = parts["ordered"][:, 0], parts["ordered"][:, 1]
-    count, none = parts["rank_count"], np.zeros_like(parts["rank_count"])
-    if parts["split"].size:
-        shared = parts["split"]
-        count, none = count + shared[:, 0] + (shared[:, 1] >> 52), shared[:, 1] & (2**52 - 1)
-    m, k = spec.bins.n_bins, spec.top_bins.n_bins
-    scores, predicted = parts["bin_scores"][:, 0, :m], parts["predicted_scores"]
-    rows = parts["rank_count"].sum(axis=-1)
+    ordered = np.stack([parts["ordered"][:, 0], parts["ordered"][:, 1]], axis=-1)
+    rows, count = parts["rank_count"].sum(axis=-1), parts["rank_count"]
+    shared = parts["split"].swapaxes(0, 1) if parts["split"].size else (0, 0 * count)
+    ranks = exact_sums.of_units(count + shared[0], shared[1], 52)
     made = {
         "rows": rows[:, 0, :m],
-        "ordered": np.stack([whole[:, 0, :m, :c], fraction[:, 0, :m, :c]], axis=-1),
-        "ranks": np.stack([count[:, 0, :m], none[:, 0, :m]], axis=-1),
-        "log_score": scores[:, :, LOG_SCORE],
-        "log_score_variance": scores[:, :, POSSIBLE_VARIANCE],
+        "ordered": ordered[:, 0, :m, :n_classes],
+        "ranks": ranks[:, 0, :m],
+        "log_score": parts["bin_scores"][:, 0, :m, LOG_SCORE],
+        "log_score_variance": parts["bin_scores"][:, 0, :m, POSSIBLE_VARIANCE],
         "top_rows": rows[:, 1, :k],
-        "top_predicted": np.stack([whole[:, 1, :k, 0], fraction[:, 1, :k, 0]], axis=-1),
-        "top_observed": np.stack([count[:, 1, :k, 0], none[:, 1, :k, 0]], axis=-1),
-        "predicted_score": predicted[:, :, LOG_SCORE],
+        "top_predicted": ordered[:, 1, :k, 0],
+        "top_observed": ranks[:, 1, :k, 0],
+        "predicted_score": parts["predicted_scores"][:, :, LOG_SCORE],
         "log_likelihood": parts["overall"][:, 0],
     }
     if of.events is not None:
-        _, units_of, fractions, observed = of.events.of_units.swapaxes(0, 1)
-        low, high = (fractions & (2**26 - 1)).sum(axis=-1), (fractions >> 26).sum(axis=-1)
-        high += low >> 26
-        total = units_of.sum(axis=-1) + (high >> 26)
-        rest = (high & (2**26 - 1)) << 26 | low & (2**26 - 1)
-        made["class_predicted_total"] = np.stack([total, rest], axis=-1)
-        seen = observed.sum(axis=-1)
-        made["class_observed_total"] = np.stack([seen, np.zeros_like(seen)], axis=-1)
-    kept = {name for name, its in spec.fields() if its.axis == "part"}
+        _, whole, fraction, observed = of.events.of_units.swapaxes(0, 1)
+        for kind, units_of in (
+            ("predicted", (whole, fraction)),
+            ("observed", (observed, 0 * whole)),
+        ):
+            cells = exact_sums.of_units(*units_of, 52)
+            made[f"class_{kind}_total"] = exact_sums.add_runs(cells, 52, _ALL, axis=2)[:, :, 0]
+    kept = [name for name, its in spec.fields() if its.axis == "part"]
     return {name: np.ascontiguousarray(made[name]) for name in kept}
 
 
@@ -427,38 +393,27 @@ def _sums_of_lines(spec: Spec, of: Any, n_classes: int) -> dict[str, NDArray[Any
 
 
 def table_of(old: Any) -> Table:
-    """A table of one of today's kinds as a `Table`, with the sums that it has."""
+    """A table of one of today's kinds as a `Table`, with the sums that it has but of clusters."""
     if isinstance(old, Table):
         return old
-    if isinstance(old, (CalibrationTable, OptionTables)):
-        return table_of(Tables(old))
-    if isinstance(old, Tables):
-        return _of_tables(old)
-    cause = f"`table` must be a table, such as tabulate returns, got {type(old).__name__}"
-    raise InvalidTypeError("wrong-type", cause, argument="table")
-
-
-def _of_tables(old: Tables) -> Table:
-    """The tables of the same rows as one; sums of their clusters are left out."""
+    if isinstance(old, (old_table.CalibrationTable, old_table.OptionTables)):
+        old = old_table.Tables(old)
+    if not isinstance(old, old_table.Tables):
+        cause = f"`table` must be a table, such as tabulate returns, got {type(old).__name__}"
+        raise InvalidTypeError("wrong-type", cause, argument="table")
     first, top, by_class = old.by_variation, old.by_confidence, old.by_class
-    of = first.spec
-    own = isinstance(first, OptionTables)
-    spec = Spec(
-        None if own else first.n_classes,
-        of.variation,
-        of.bins,
-        None if top is None else top.spec.bins,
-        ties=of.ties,
-        weighted=of.weighted,
-    )
-    if isinstance(by_class, EventTable):
+    of, own = first.spec, isinstance(first, old_table.OptionTables)
+    bins = of.bins, None if top is None else top.spec.bins
+    spec = Spec(None if own else first.n_classes, of.variation, *bins, ties=of.ties)
+    spec = replace(spec, weighted=of.weighted)
+    if isinstance(by_class, old_table.EventTable):
         by_class = by_class.coarsen(ProbabilityGrid(class_grid().edges))
         grid, names = by_class.spec.grid, by_class.spec.class_names
         events = tuple(event for event in by_class.events if isinstance(event, int))
         spec = replace(spec, classes=events, class_bins=Edges(grid.edges), class_names=names)
     tables = []
-    for n in [*first] if isinstance(first, OptionTables) else [first.n_classes]:
-        pair = [it[n] if isinstance(it, OptionTables) else it for it in (first, top)]
+    for n in [*first] if isinstance(first, old_table.OptionTables) else [first.n_classes]:
+        pair = [it[n] if isinstance(it, old_table.OptionTables) else it for it in (first, top)]
         sums = [None if it is None else it.sums for it in (*pair, by_class)]
         parts = Parts((None,), np.zeros(1, np.uint64), np.array([n]))
         tables.append(Table(spec, parts, _sums_of(spec, *sums)))
@@ -469,46 +424,38 @@ def _of_tables(old: Tables) -> Table:
 
 
 def rank_bins_of_rows(
-    y_true: Any,
-    y_prob: Any,
-    variation: str | Variation,
-    bins: int | Bins,
-    detail: str,
-    *,
-    ties: str | None = None,
-    **how: Any,
-) -> tuple[RankBins, Variation]:
-    """The rows by variation and its measure: a pass that sums no more than `detail` says."""
-    own: Any = DEFAULT_TIES if ties is None else ties
-    table = tabulate_in_detail(
-        y_true, y_prob, variation=variation, bins=bins, ties=own, detail=detail, **how
+    y_true: Any, y_prob: Any, *, detail: str, ties: str | None = None, **how: Any
+) -> tuple[RankBins, FloatArray]:
+    """The rows by variation, summing no more than `detail` says; of "scores" ΣV of each bin too."""
+    how |= {"ties": DEFAULT_TIES if ties is None else ties, "detail": detail}
+    table = tabulate_in_detail(y_true, y_prob, **how)
+    tables = [*table.tables.values()] if isinstance(table, old_table.OptionTables) else [table]
+    options = tuple(it.n_classes for it in tables)
+
+    def stacked(name: str) -> FloatArray:
+        kept = [np.asarray(getattr(it, name), float) for it in tables]
+        if len(kept) == 1:
+            return kept[0][None]
+        wide = [exact_sums.padded(it, 1, max(options)) if it.ndim == 2 else it for it in kept]
+        return np.stack(wide)
+
+    rows, predicted, observed = map(stacked, ("count", "ordered_sum", "rank_count"))
+    variation = stacked("variation_sum").sum(axis=0) if detail == "scores" else np.zeros(0)
+    return RankBins(rows, predicted, observed, options), variation
+
+
+def class_bins_of_rows(
+    y_true: Any, y_prob: Any, *, ties: str | None = None, **how: Any
+) -> tuple[EventBins, Edges]:
+    """The probability of each class in cells over [0, 1], and the edges of the cells."""
+    rows = read(y_true, y_prob, **how)
+    if isinstance(rows.source, OptionRows):
+        cause = "rows with options of their own have no classes in common"
+        raise InvalidValueError("wrong-table", cause, argument="y_prob")
+    own = ties or DEFAULT_TIES, rows.weighted
+    spec = old_table.EventSpec(n := rows.source.n_classes, classes_as_events(n), class_grid(), *own)
+    (table,) = passes.tabulate_rows(rows.source, [spec], "auto", None)
+    sums = (
+        np.asarray(getattr(table, name)) for name in ("count", "predicted_sum", "observed_count")
     )
-    tables = [*table.tables.values()] if isinstance(table, OptionTables) else [table]
-    most = max((it.n_cells for it in tables), default=2)
-    ranked = [
-        [
-            exact_sums.padded(each, 1, most)
-            for each in (it.ordered_sum, np.asarray(it.rank_count, float))
-        ]
-        for it in tables
-    ]
-    predicted, observed = map(np.stack, zip(*ranked, strict=True))
-    rows = np.stack([np.asarray(it.count, float) for it in tables])
-    return RankBins(
-        rows, predicted, observed, tuple(it.n_classes for it in tables)
-    ), table.spec.variation
-
-
-def table_of_rows(
-    y_true: Any,
-    y_prob: Any,
-    variation: str | Variation = "entropy",
-    bins: int | Bins = 10,
-    *,
-    by_class: bool = False,
-    ties: str | None = None,
-    **how: Any,
-) -> Table:
-    """The table of rows, read and summed at once."""
-    options = TableOptions(variation, bins, by_class=by_class, ties=ties)
-    return tabulate_rows(read(y_true, y_prob, **how), options)
+    return EventBins(*sums), _CELLS

@@ -9,7 +9,7 @@ import pytest
 
 import trueness as tn
 from trueness.metrics import ecd, gaps
-from trueness.table import EventBins, RankBins
+from trueness.table import EventBins, RankBins, Table
 from trueness.today import TableOptions, read, tabulate_rows
 
 METRICS = {
@@ -56,6 +56,18 @@ def test_options_of_rows_are_no_options_of_a_table() -> None:
         tn.uce(tabulate_rows(read(y, p), TableOptions("iqv")))
     with pytest.raises(tn.Refusal, match="no sums of classes"):
         tn.cwece(tabulate_rows(read(y, p), TableOptions(by_class=False)))
+
+
+@pytest.mark.parametrize("metric", METRICS.values())
+def test_without_rows_there_is_no_error(metric: Any) -> None:
+    table = tabulate_rows(read(*rows()))
+    with pytest.raises(tn.Refusal, match="without rows"):
+        metric(Table.empty(table.spec))
+
+
+def test_a_table_by_one_measure_has_no_ece() -> None:
+    with pytest.raises(tn.Refusal, match="no bins of the largest probability"):
+        tn.ece(tn.tabulate(*rows()))
 
 
 def test_the_signature_has_all_options() -> None:

@@ -13,7 +13,7 @@ from hypothesis import strategies as st
 
 import trueness as tn
 from trueness.spec import FIELDS
-from trueness.table import MOST_BYTES, Parts, Table
+from trueness.table import MOST_CLUSTER_BYTES, Parts, Table
 from trueness.today import TableOptions, read, tabulate_rows
 
 
@@ -89,6 +89,41 @@ class TestAdding:
         assert took[10_000] < 25 * took[1000]  # ten times as many; a quadratic sum takes a hundred
 
 
+class TestRows:
+    @given(kinds, seeds)
+    def test_both_engines_have_the_same_sums(self, kind: str, seed: int) -> None:
+        rows = rows_of(kind, seed)
+        assert tabulate_rows(rows, OPTIONS, engine="portable") == tabulate_rows(rows, OPTIONS)
+
+    def test_many_groups(self) -> None:
+        """20,000 groups take a second, and more than fit into the memory are refused."""
+        y, p = tn.simulate.calibrated(40_000, [1, 1], rng=0)
+        rows = read(y, p, groups=np.arange(40_000) // 2)
+        start = perf_counter()
+        table = tabulate_rows(rows)
+        assert perf_counter() - start < 10  # 40 s if each group is a pass over the rows
+        assert len(table.group_names) == 20_000
+        assert table.over("group") == tabulate_rows(read(y, p))
+        p = np.full((40_000, 10), 0.1)
+        with pytest.raises(tn.Refusal, match="sums of 40,000 groups would take"):
+            tabulate_rows(read(y, p, groups=np.arange(40_000)))
+
+    def test_scores_of_soft_labels_do_not_overflow(self) -> None:
+        """The squared score of one row would have more than 64 bits."""
+        labels, logits = [[0.5, 0.5], [0.1, 0.9]], [[0.0, -9000.0], [30_000.0, 0.0]]
+        table = tabulate_rows(read(labels, logits, from_logits=True, soft_labels=True))
+        assert table.value("log_score_variance").sum() == 2 * 2.0**22
+
+    def test_the_same_event_twice_counts_once(self) -> None:
+        rows = rows_of("plain", 0)
+        assert tabulate_rows(rows, TableOptions(events=(2, 2))).spec.classes == (2,)
+
+    def test_sums_that_a_table_lacks_are_refused(self) -> None:
+        table = tabulate_rows(rows_of("plain", 0), TableOptions(by_class=False))
+        with pytest.raises(tn.Refusal, match="no sums `class_rows`"):
+            table.class_bins()
+
+
 class TestRegrouping:
     @given(kinds, seeds, seeds, st.sampled_from([("group",), ("unit",), ("group", "unit")]))
     def test_over_commutes_with_adding(self, kind: str, one: int, other: int, labels: Any) -> None:
@@ -131,7 +166,7 @@ class TestRegrouping:
             table.regroup(labels)
         with pytest.raises(tn.Refusal, match="no group 'd'"):
             table.select(group="d")
-        with pytest.raises(tn.Refusal, match="'group' or 'unit'"):
+        with pytest.raises(tn.Refusal, match="one of 'group', 'unit'"):
             table.over("units")
 
 
@@ -179,7 +214,7 @@ class TestClusters:
     def test_many_fit_into_the_memory(self, n_clusters: int, c: int, units: int) -> None:
         table = self.many(n_clusters, c, n_clusters)
         of_parts = sum(it.nbytes for name, it in table.sums.items() if FIELDS[name].axis == "part")
-        assert of_parts <= MOST_BYTES
+        assert of_parts <= MOST_CLUSTER_BYTES
         assert len(table.units) <= units
         clusters = table.clusters
         assert clusters is not None

@@ -7,6 +7,7 @@ import re
 import signal
 import time
 import zlib
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -16,6 +17,7 @@ from conftest import kinds, seeds, table_of
 from hypothesis import given
 
 import trueness as tn
+from trueness import exact_sums
 from trueness.table import Table
 from trueness.today import TableOptions, read, tabulate_rows
 
@@ -92,10 +94,27 @@ class TestDamage:
             ({"sums rows": [True] * 9}, "damaged-file"),
             ({"sums square": [[0, -1]] * 3}, "damaged-file"),
             ({"sums tied_rows": [-1, 0, 0]}, "damaged-file"),
-            ({"kept part bin": [0, 0]}, "damaged-file"),
-            ({"kept part bin": [10**9]}, "damaged-file"),
+            ({"kept rows": [0, 0]}, "damaged-file"),
+            ({"kept rows": [10**9]}, "damaged-file"),
             ({"parts": [[0], [0]]}, "damaged-file"),
             ({"clusters": [[1.5], None, None]}, "damaged-file"),
+            ({"clusters": None}, "damaged-file"),
+            ({"clusters": [[1, 2], ["a", "b"], None]}, "damaged-file"),
+            ({"clusters": [[1, 2], None, "2"]}, "damaged-file"),
+            ({"clusters": [[1, 2], None, 3]}, "damaged-file"),
+            ({"clusters": [[1, 2], None, 2]}, "damaged-file"),
+            ({"parts": [[0, 1, 2], [1, 2], [3, 3, 3]]}, "damaged-file"),
+            ({"parts": [[2, 1, 0], [1, 1, 1], [3, 3, 3]]}, "damaged-file"),
+            ({"by": float("nan")}, "damaged-file"),
+            ({"by": 7}, "damaged-file"),
+            ({"groups": ["a", "b", None]}, "damaged-file"),
+            ({"groups": ["c", "b", "a"]}, "damaged-file"),
+            ({"spec ties": "none"}, "damaged-file"),
+            ({"spec scores": 1}, "damaged-file"),
+            ({"spec classes": [0, 1, 1]}, "damaged-file"),
+            ({"spec classes": [0, 1, 3]}, "damaged-file"),
+            ({"spec class_names": ["a", "b"]}, "damaged-file"),
+            ({"spec variation": None}, "damaged-file"),
         ],
     )
     def test_content_that_somebody_wrote_is_checked(
@@ -112,6 +131,21 @@ class TestDamage:
             inner[name] = value
         content["crc32"] = zlib.crc32(json.dumps(content).encode("ascii"))
         assert loads(path, json.dumps(content)) == code
+
+    @pytest.mark.parametrize("kind", ["groups clusters", "options", "weights", "soft"])
+    def test_sums_that_no_rows_have_are_refused(self, kind: str) -> None:
+        """More than rows can add, or not as much in all bins together as there are rows."""
+        table = table_of(kind, 7)
+        for name, its in table.spec.fields():
+            changed = exact_sums.add(table.sums[name], table.sums[name], its.bits).astype(float)
+            more = -(2.0**60) if its.bits == exact_sums.LOG_SCORE_BITS else 60.0
+            if not (its.dims and name.endswith(("rows", "weight"))):
+                changed[(..., 0) if its.bits and not table.spec.is_float(its) else ...] += more
+            kept = changed.astype(table.sums[name].dtype)
+            if np.array_equal(kept, table.sums[name]) or name.endswith("_square"):
+                continue
+            with pytest.raises(tn.Refusal, match="is not a sum of rows"):
+                Table.from_dict(replace(table, sums={**table.sums, name: kept}).to_dict())
 
     def test_a_packed_text_that_grows_is_refused(self, path: Path) -> None:
         """Whatever a text of zeros unpacks to, no more than the header says is allocated."""
@@ -152,6 +186,11 @@ class TestPlaces:
         assert Table.load(tmp_path / "t.json", variation=own) == table
         with pytest.raises(tn.Refusal, match="'my_gini', which is not built in"):
             Table.load(tmp_path / "t.json")
+
+    def test_a_table_without_rows_is_saved(self) -> None:
+        table = table_of("groups clusters", 7)
+        empty = Table.empty(table.spec, clusters=True, by="ward")
+        assert Table.from_dict(empty.to_dict()) == empty
 
     def test_bins_without_rows_are_left_out(self, tmp_path: Path) -> None:
         y, p = tn.simulate.calibrated(20, [1, 1, 1], rng=0)

@@ -78,8 +78,8 @@ class _Block:
             "square": of.square,
             "label_spread": spread,
             "residual_square": of.square - 2 * of.true_probability + UNIT - spread,
-            "tied_rows": of.tied > 1,
-            "impossible_rows": of.impossible,
+            "tied_rows": (of.tied > 1).astype(np.int64),
+            "impossible_rows": of.impossible.astype(np.int64),
         }
         if spec.variation is not None and not spec.variation.kernel:  # else the steps have all of V
             self.units["variation"] += np.floor(of.variation).astype(np.int64) << PROBABILITY_BITS
@@ -119,20 +119,12 @@ class _Block:
             n_cells = int(np.prod(sums[name].shape[: sums[name].ndim - tail - lines]))
             cells = sums[name].reshape(n_cells, -1, *sums[name].shape[sums[name].ndim - tail :])
             at = of_axis[its.axis] * (n_cells // max(1, sums[name].shape[0])) + self.cells[dims]
-            if its.counts:
-                cells[:, 0] += np.bincount(at[..., self._of(name)].ravel(), minlength=n_cells)
-                continue
             if (key := (its.axis, dims)) not in runs:
                 runs[key] = _Runs(at)
-            if self.weight is None:
+            if self.weight is None or its.counts:
                 runs[key].add(np.atleast_2d(self.units[name]), its.bits, cells)
             else:
                 self._add_weighted(name, at, cells)
-
-    def _of(self, name: str) -> Any:
-        """Which rows a count is of."""
-        kept = self.units[name]
-        return kept if kept.dtype == bool else slice(None)
 
     def _add_weighted(self, name: str, at: IntArray, cells: NDArray[Any]) -> None:
         """Add floats in the order of the rows: Σw·x, or Σw²·x of variances and squares."""

@@ -20,9 +20,10 @@ from trueness.conventions import Convention, value_by_convention
 from trueness.exact_sums import FloatArray
 from trueness.metrics import gaps
 from trueness.refusals import InvalidTypeError, InvalidValueError
+from trueness.spec import TableOptions
 from trueness.table import EventBins, Table
-from trueness.today import rank_bins_of_rows, table_of, table_of_rows
-from trueness.variation import ENTROPY, Variation
+from trueness.today import class_bins_of_rows, rank_bins_of_rows, read, table_of, tabulate_rows
+from trueness.variation import ENTROPY, Variation, as_variation
 
 Function = TypeVar("Function", bound=Callable[..., float])
 
@@ -139,7 +140,10 @@ def vce(
         table = _table(y_true, rows, variation=(variation, "entropy"), bins=(bins, 10))
         found, measure = table.rank_bins(), table.measure
     else:
-        found, measure = rank_bins_of_rows(y_true, y_prob, variation, bins, "ranks", **rows)
+        measure = as_variation(variation)
+        found, _ = rank_bins_of_rows(
+            y_true, y_prob, variation=measure, bins=bins, detail="ranks", **rows
+        )
     return _error(found.rows.sum(axis=-2), gaps.variation_gap(found, measure), norm)
 
 
@@ -170,10 +174,16 @@ def ece(
     if convention is not None:
         return _by_convention(convention, "ece", y_true, y_prob, bins, norm, rows)
     if y_prob is None:
-        of = _table(y_true, rows, bins=(bins, None)).top_bins()
+        table = _table(y_true, rows, bins=(bins, None))
+        if table.spec.top_bins is None:
+            cause = "this table has no bins of the largest probability"
+            raise InvalidValueError("wrong-table", cause, "make it with `confidence_bins=10`")
+        of = table.top_bins()
         return _error(of.rows[..., 0, :], gaps.event_gap(of)[..., 0, :], norm)
     chosen = 10 if bins is None else bins
-    found, _ = rank_bins_of_rows(y_true, y_prob, "confidence", chosen, "first", **rows)
+    found, _ = rank_bins_of_rows(
+        y_true, y_prob, variation="confidence", bins=chosen, detail="first", **rows
+    )
     first = (each[..., 0].sum(axis=-2) for each in (found.predicted, found.observed))
     of = EventBins(found.rows.sum(axis=-2), *first)
     return _error(of.rows, gaps.event_gap(of), norm)
@@ -206,15 +216,16 @@ def uce(
         return _by_convention(convention, "uce", y_true, y_prob, bins, norm, rows)
     if y_prob is None:
         table = _table(y_true, rows, bins=(bins, None))
+        if table.measure != ENTROPY:
+            cause = f"uce needs a table in bins of entropy, not in bins of {table.measure.name}"
+            raise InvalidValueError("wrong-measure", cause, "make it with variation='entropy'")
+        found, variation = table.rank_bins(), table.value("variation")
     else:
-        table = table_of_rows(y_true, y_prob, ENTROPY, 10 if bins is None else bins, **rows)
-    if table.measure != ENTROPY:
-        cause = f"uce needs a table in bins of entropy, this one has bins of {table.measure.name}"
-        raise InvalidValueError("wrong-measure", cause, "make it with variation='entropy'")
-    found = table.rank_bins()
-    return _error(
-        found.rows.sum(axis=-2), gaps.uncertainty_gap(found, table.value("variation")), norm
-    )
+        chosen = 10 if bins is None else bins
+        found, variation = rank_bins_of_rows(
+            y_true, y_prob, variation=ENTROPY, bins=chosen, detail="scores", **rows
+        )
+    return _error(found.rows.sum(axis=-2), gaps.uncertainty_gap(found, variation), norm)
 
 
 @of_rows_or_table(
@@ -246,7 +257,9 @@ def rce(
         of = (variation, "entropy")
         found = _table(y_true, rows, variation=of, bins=(bins, 10)).rank_bins()
     else:
-        found, _ = rank_bins_of_rows(y_true, y_prob, variation, bins, "ranks", **rows)
+        found, _ = rank_bins_of_rows(
+            y_true, y_prob, variation=variation, bins=bins, detail="ranks", **rows
+        )
     return _error(found.rows.sum(axis=-2), gaps.rank_distance(found, distance), norm)
 
 
@@ -276,17 +289,21 @@ def cwece(
     """
     if weights is not None:
         require_choice("weights", weights, ("expected", "observed"))
-    given = y_prob is None
-    table = _table(y_true, rows) if given else table_of_rows(y_true, y_prob, by_class=True, **rows)
-    if (edges := table.spec.class_bins) is None:
-        cause = "this table has no sums of classes"
-        raise InvalidValueError("wrong-table", cause, "make it with `by_class=True`")
-    cells, chosen, errors = table.class_bins(), as_bins(bins), []
-    for of in (EventBins(*each) for each in zip(*cells, strict=True)):
-        mass = of.rows if isinstance(chosen, EqualMass) else np.zeros_like(of.rows)
-        starts, _ = group_starts(edges, mass, chosen)
-        merged = EventBins(*(np.add.reduceat(each, starts) for each in of))
-        errors.append(_error(merged.rows, gaps.event_gap(merged), norm))
+    if y_prob is None:
+        table = _table(y_true, rows)
+        if table.spec.class_bins is None:
+            cause = "this table has no sums of classes"
+            raise InvalidValueError("wrong-table", cause, "make it with `by_class=True`")
+        cells, edges = table.class_bins(), table.spec.class_bins
+    else:
+        cells, edges = class_bins_of_rows(y_true, y_prob, **rows)
+    chosen, errors, events = as_bins(bins), list[float](), [cells]
+    if isinstance(chosen, EqualMass):
+        events = [EventBins(*(sums[None] for sums in each)) for each in zip(*cells, strict=True)]
+    for of in events:
+        starts, _ = group_starts(edges, of.rows[0], chosen)
+        merged = EventBins(*(np.add.reduceat(each, starts, axis=-1) for each in of))
+        errors += gaps.norm(_known(merged.rows), gaps.event_gap(merged), norm).tolist()
     if weights is None or len(errors) == 1:
         return float(np.mean(errors))
     total = (cells.predicted if weights == "expected" else cells.observed).sum(axis=-1)
@@ -305,17 +322,26 @@ def ecd(y_true: Any, y_prob: Any = None, **rows: Unpack[RowOptions]) -> float:
     >>> round(ecd([0, 1] * 5, [[0.9, 0.1]] * 10), 6)
     0.87889
     """
-    table = _table(y_true, rows) if y_prob is None else table_of_rows(y_true, y_prob, **rows)
-    if table.impossible_rows:
-        return float("inf")
-    return float(0.0 - table.value("log_score").sum() / table.mass().sum())
+    if y_prob is None:
+        table = _table(y_true, rows)
+    else:
+        how: dict[str, Any] = {**rows}
+        options = TableOptions(by_class=False, ties=how.pop("ties", None))
+        table = tabulate_rows(read(y_true, y_prob, **how), options)
+    score, mass = table.value("log_score").sum(), _known(table.mass())
+    return float("inf") if table.impossible_rows else float(0.0 - score / mass.sum())
+
+
+def _known(rows: FloatArray) -> FloatArray:
+    """The number or weight of rows, refused if there are none."""
+    if not rows.sum() > 0:
+        raise InvalidValueError("no-rows", "a table without rows has no calibration error")
+    return rows
 
 
 def _error(rows: FloatArray, gap: FloatArray, norm: str) -> float:
     """The norm of the gaps of one table."""
-    if not rows.sum() > 0:
-        raise InvalidValueError("no-rows", "a table without rows has no calibration error")
-    return float(gaps.norm(rows, gap, norm))
+    return float(gaps.norm(_known(rows), gap, norm))
 
 
 def _table(given: Any, rows: RowOptions, **own: tuple[Any, Any]) -> Table:

@@ -110,8 +110,8 @@ def _underflowed(logits: FloatArray, logs: FloatArray, tiny: NDArray[np.bool_]) 
 
 
 def squared_scores(scores: IntArray) -> IntArray:
-    """The squares of scores in units of 2⁻⁴⁰, in the same units."""
-    squares = (scores * 2.0**-LOG_SCORE_BITS) ** 2
+    """The squares of scores in units of 2⁻⁴⁰, in the same units; at most 2²², since larger ones would overflow."""
+    squares = np.minimum((scores * 2.0**-LOG_SCORE_BITS) ** 2, 2.0**22)
     return np.asarray(np.rint(squares * 2.0**LOG_SCORE_BITS), np.int64)
 
 
