@@ -33,7 +33,7 @@ class Streams:
 
     def of(self, purpose: str, *numbers: int) -> np.random.Generator:
         """The stream of a purpose, and of a number of options and a bin."""
-        name = b"" if self.group is None else self.group.encode()
+        name = b"" if self.group is None else self.group.encode("utf-8", "surrogatepass")
         group = int.from_bytes(blake2b(name, digest_size=8).digest(), "little")
         return np.random.default_rng([self.seed, _PURPOSES.index(purpose), group, *numbers])
 
