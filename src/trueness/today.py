@@ -431,16 +431,12 @@ def rank_bins_of_rows(
     table = tabulate_in_detail(y_true, y_prob, **how)
     tables = [*table.tables.values()] if isinstance(table, old_table.OptionTables) else [table]
     options = tuple(it.n_classes for it in tables)
-
-    def stacked(name: str) -> FloatArray:
-        kept = [np.asarray(getattr(it, name), float) for it in tables]
-        if len(kept) == 1:
-            return kept[0][None]
-        wide = [exact_sums.padded(it, 1, max(options)) if it.ndim == 2 else it for it in kept]
-        return np.stack(wide)
-
-    rows, predicted, observed = map(stacked, ("count", "ordered_sum", "rank_count"))
-    variation = stacked("variation_sum").sum(axis=0) if detail == "scores" else np.zeros(0)
+    sums = [[it.count[None], it.ordered_sum[None], 1.0 * it.rank_count[None]] for it in tables]
+    if len(tables) > 1:
+        wide = [[n, *(exact_sums.padded(it, 2, max(options)) for it in its)] for n, *its in sums]
+        sums = [[np.concatenate(each) for each in zip(*wide, strict=True)]]
+    rows, predicted, observed = sums[0]
+    variation = sum((it.variation_sum for it in tables if detail == "scores"), start=np.zeros(1))
     return RankBins(rows, predicted, observed, options), variation
 
 

@@ -27,9 +27,9 @@ def variation_gap(bins: RankBins, variation: Variation) -> FloatArray:
     𝒫(B_m) = V(q̄_m) is the variation of the mean ordered prediction (7), 𝒪(B_m) = V(r̄_m) that of
     the observed ranks (9).
     """
-    observed = bins.variation(bins.observed, variation)
-    gap = observed - bins.variation(bins.predicted, variation)
-    return np.asarray(variation.sign * gap)
+    both = np.array([bins.observed, bins.predicted])  # one call of the measure is faster than two
+    observed, predicted = bins.variation(both, variation)
+    return np.asarray(variation.sign * (observed - predicted))
 
 
 def event_gap(bins: EventBins) -> FloatArray:
