@@ -105,7 +105,7 @@ MAKERS: dict[str, tuple[Any, str]] = {
     "sharpened": (lambda: rows(2000, FLAT, 1.5), "over-confident"),
     "flattened": (lambda: rows(2000, FLAT, 0.6), "under-confident"),
     "two classes": (lambda: rows(2000, [1.0, 1.0], 2.0), "over-confident"),
-    "calibrated": (lambda: rows(500, FLAT), "no-evidence"),
+    "calibrated": (lambda: rows(500, FLAT, seed=2), "no-evidence"),
     "few rows": (lambda: rows(5, FLAT), "cannot-tell"),
     "few clusters": (lambda: clustered(7, 100), "cannot-tell"),
     "clusters": (lambda: clustered(30, 60, 1.6), "over-confident"),

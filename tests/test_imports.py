@@ -34,7 +34,7 @@ SMALL = "import numpy as np, trueness as tn; y, p = np.array([0, 1]), np.array([
         + "a = tn.Accumulator(2); a.update(y, p); repr(a.table.to_dict()); tn.simulate.calibrated(9, [1, 1], 0)",
         "import trueness.plots, trueness.reproduction.run, trueness.cli.reproduce",
         SMALL
-        + "import trueness.plots, trueness.report as r; a = tn.assess([0, 1] * 9, [[0.9, 0.1]] * 18, rng=0)\n"
+        + "import trueness.plots, trueness.old_report as r; a = tn.assess([0, 1] * 9, [[0.9, 0.1]] * 18, rng=0)\n"
         + "r.page(a); a._repr_html_()",
         "from trueness.adapters import dask, queries, spark",
     ],

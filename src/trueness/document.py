@@ -15,6 +15,7 @@ WIDTH = 100
 LINES = 15
 MOST_NUMBERS = 5
 MOST_PLACES = 3
+MOST_ENTRIES = 30
 
 
 class Caution(NamedTuple):
@@ -66,7 +67,9 @@ class Forest(NamedTuple):
         starts = [f"{line:{longest}}  " for line in lines]
         pairs = zip(starts, self.entries, strict=True)
         texts = [wrapped(it.words, width, start) or [start.rstrip()] for start, it in pairs]
-        return [line for text in texts for line in text]
+        shown = [line for text in texts[:MOST_ENTRIES] for line in text]
+        more = len(texts) - MOST_ENTRIES
+        return [*shown, f"… and {more:,} more"] if more > 0 else shown
 
 
 @dataclass(frozen=True, slots=True)
@@ -90,26 +93,31 @@ class Answer:
             raise ValueError(f"an answer has at most {MOST_NUMBERS} numbers")
 
     def __str__(self) -> str:
-        places = [line for it in self.where for line in wrapped(it, WIDTH, "- ")]
+        return "\n".join(self.lines())
+
+    def lines(self, width: int = WIDTH) -> list[str]:
+        """The answer in at most 15 lines; in at most 21 that are shorter."""
+        most = 2 if width >= WIDTH else 4
+        places = [line for it in self.where for line in wrapped(it, width, "- ")]
         blocks = [
-            _few(wrapped(self.headline, WIDTH), 2),
-            [line for it in self.numbers.lines() for line in _few([it], 1)],
-            _few(wrapped(self.certainty, WIDTH), 2),
-            _few(places, MOST_PLACES),
-            _few(wrapped(self.advice, WIDTH, "What to do: "), 2),
+            _few(wrapped(self.headline, width), most, width),
+            [line for it in self.numbers.lines(width) for line in _few([it], 1, width)],
+            _few(wrapped(self.certainty, width), most, width),
+            _few(places, MOST_PLACES + most - 2, width),
+            _few(wrapped(self.advice, width, "What to do: "), most, width),
         ]
-        cautions = [line for it in self.warnings for line in wrapped(it.text, WIDTH, "Warning: ")]
-        left = LINES - sum(map(len, blocks))
+        cautions = [line for it in self.warnings for line in wrapped(it.text, width, "Warning: ")]
+        left = LINES + 3 * (most - 2) - sum(map(len, blocks))
         if len(cautions) + 2 <= left:
             blocks[1] = ["", *blocks[1], ""]
-        return "\n".join(line for block in [*blocks, _few(cautions, left)] for line in block)
+        return [line for block in [*blocks, _few(cautions, left, width)] for line in block]
 
 
-def _few(lines: list[str], most: int) -> list[str]:
+def _few(lines: list[str], most: int, width: int) -> list[str]:
     """The first lines; what follows is in the details, and the last line shows it."""
     if len(lines) <= most:
         return lines
-    return [*lines[: most - 1], f"{lines[most - 1][: WIDTH - 2]} …"] if most > 0 else []
+    return [*lines[: most - 1], f"{lines[most - 1][: width - 2]} …"] if most > 0 else []
 
 
 class Part(Protocol):
@@ -144,8 +152,3 @@ class Document(NamedTuple):
     sections: tuple[Section, ...]
     table: str | None = None
     """The saved table as JSON, so that a page can be read back."""
-
-    def text(self, width: int = WIDTH) -> str:
-        """The whole document as text."""
-        lines = [str(self.answer), "", *self.facts]
-        return "\n".join([*lines, *(line for it in self.sections for line in it.lines(width))])

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import math
 import textwrap
+import unicodedata
 from collections.abc import Iterable, Sequence
 
 
@@ -139,6 +140,15 @@ def wrapped(text: str, width: int, start: str = "") -> list[str]:
     return [(" " * len(start) if k else start) + line for k, line in enumerate(lines)]
 
 
+def columns(text: str) -> int:
+    """How many columns of a terminal a text takes; Chinese letters take two.
+
+    >>> columns("Oslo"), columns("北京")
+    (4, 4)
+    """
+    return len(text) + sum(unicodedata.east_asian_width(letter) in "WF" for letter in text)
+
+
 def aligned(rows: Iterable[Sequence[str]], right: Sequence[bool]) -> list[str]:
     """Lines in which each column has one width; the columns marked `right` end alike.
 
@@ -147,7 +157,8 @@ def aligned(rows: Iterable[Sequence[str]], right: Sequence[bool]) -> list[str]:
     """
     lines = [list(row) for row in rows]
     for k, column in enumerate(zip(*lines, strict=True)):
-        width, side = max(map(len, column)), ">" if right[k] else "<"
+        width = max(map(columns, column))
         for line in lines:
-            line[k] = f"{line[k]:{side}{width}}"
+            space = " " * (width - columns(line[k]))
+            line[k] = f"{space}{line[k]}" if right[k] else f"{line[k]}{space}"
     return ["  ".join(line).rstrip() for line in lines]

@@ -77,7 +77,7 @@ class Listing(NamedTuple):
         | --- | --- |
         | a\|b | **0.01** |
         """
-        heads, *body = self._texts(_markdown, "**{}**")
+        heads, *body = self.texts(_markdown, "**{}**")
         lines = [heads, ["---"] * len(heads), *body]
         return "".join(f"| {' | '.join(line)} |\n" for line in lines)
 
@@ -93,8 +93,8 @@ class Listing(NamedTuple):
         \bottomrule
         \end{tabular}
         """
-        heads, *body = self._texts(_latex, r"\textbf{{{}}}")
-        sides = "".join("r" if right else "l" for right in _are_numbers(body, len(heads)))
+        heads, *body = self.texts(_latex, r"\textbf{{{}}}")
+        sides = "".join("r" if right else "l" for right in are_numbers(body, len(heads)))
         lines = [rf"\begin{{tabular}}{{{sides}}}", r"\toprule"]
         lines += [rf"{' & '.join(heads)} \\", r"\midrule"]
         lines += [rf"{' & '.join(row)} \\" for row in body]
@@ -102,13 +102,13 @@ class Listing(NamedTuple):
 
     def lines(self, width: int = 100) -> list[str]:
         """As aligned lines of text under their heads; what is too long ends in "…"."""
-        heads, *body = self._texts(lambda text: shortened(text, 40), "{}")
-        lines = aligned([heads, *body], _are_numbers(body, len(heads)))
+        heads, *body = self.texts(lambda text: shortened(text, 40), "{}")
+        lines = aligned([heads, *body], are_numbers(body, len(heads)))
         if (more := len(body) - MOST_LINES) > 0:
             lines = [*lines[:-more], f"… and {more:,} more"]
         return [line if len(line) <= width else f"{line[: width - 1]}…" for line in lines]
 
-    def _texts(self, escape: Callable[[str], str], bold: str) -> list[list[str]]:
+    def texts(self, escape: Callable[[str], str], bold: str) -> list[list[str]]:
         """Heads and cells for people: values beside their intervals, no columns that are empty.
 
         Numbers without intervals have the decimals of the largest in their column.
@@ -149,7 +149,7 @@ def _text(value: Any, interval: Sequence[Any], places: int | None) -> str:
     return "" if value is None else visible(str(value))
 
 
-def _are_numbers(body: Sequence[Sequence[str]], n_columns: int) -> list[bool]:
+def are_numbers(body: Sequence[Sequence[str]], n_columns: int) -> list[bool]:
     """Which columns hold numbers alone."""
     return [all(row[k][:1] in "$0123456789+-<>&" for row in body) for k in range(n_columns)]
 

@@ -64,7 +64,7 @@ def read(path: str | os.PathLike[str]) -> Iterator[Mapping[str, Any]]:
     try:
         text = place.read_text(encoding="utf-8").strip()
         if (report := _EMBEDDED.search(text)) is not None:
-            text = report[1].replace(r"<\/", "</").strip()
+            text = report[1].replace(r"<\/", "</").replace(r"<\u0021", "<!").strip()
         content = json.loads(text)
         unchanged = json.dumps(content) == text
     except (ValueError, RecursionError) as error:

@@ -8,6 +8,7 @@ from hypothesis import strategies as st
 
 from trueness.document import Answer, Caution, Document, Entry, Forest, Section
 from trueness.listing import Listing
+from trueness.report.text import text as text_of
 
 WORDS = st.text("abcdefghij klmnop 0123456789.,-", max_size=300)
 NUMBERS = st.none() | st.floats(-10, 10)
@@ -90,5 +91,5 @@ def test_long_words_are_wrapped_below_their_number() -> None:
 def test_a_document_has_its_sections_in_order() -> None:
     listing = Listing(("bin", "gap"), ((1, 0.25),))
     sections = (Section("Bins", ("A sentence.", listing)), Section("Empty", ()))
-    text = Document(answer_of(), ("2,000 rows",), sections).text()
+    text = text_of(Document(answer_of(), ("2,000 rows",), sections))
     assert "2,000 rows\n\nBins\n----\nA sentence.\nbin    gap\n  1  0.250\n\nEmpty\n-----" in text

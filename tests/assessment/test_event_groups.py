@@ -10,8 +10,8 @@ import pytest
 
 import trueness as tn
 from trueness.old_inference.corrections import benjamini_hochberg
+from trueness.old_report import event_tables_in
 from trueness.refusals import InvalidValueError
-from trueness.report import event_tables_in
 
 N = 3000
 _STREAM = np.random.default_rng(3)

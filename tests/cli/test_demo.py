@@ -7,7 +7,7 @@ import numpy as np
 import trueness as tn
 from trueness import demo
 from trueness.cli import main
-from trueness.report import tables_in
+from trueness.old_report import tables_in
 
 
 def test_the_example_is_what_its_script_promises():

@@ -50,7 +50,7 @@ def test_options_of_rows_are_no_options_of_a_table() -> None:
     for how in ({"ties": "split"}, {"bins": 20}, {"variation": "iqv"}, {"from_logits": True}):
         with pytest.raises(tn.Refusal, match="made with its own"):
             tn.vce(table, **how)
-    with pytest.raises(tn.Refusal, match="must be a table"):
+    with pytest.raises(tn.Refusal, match="is not a table but"):
         tn.vce(y)
     with pytest.raises(tn.Refusal, match="bins of entropy"):
         tn.uce(tabulate_rows(read(y, p), TableOptions("iqv")))

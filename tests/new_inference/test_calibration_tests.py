@@ -127,6 +127,7 @@ def test_statistics_are_those_of_the_rows() -> None:
         "class slope",
         "predicted class",
         "top label",
+        "variation",
     }
     q = sharpened(p, 1.2)
     entropy = -(q * np.log(q)).sum(axis=1)
@@ -137,6 +138,13 @@ def test_statistics_are_those_of_the_rows() -> None:
     among = np.cumsum(mean)[:-1]
     g = np.cumsum(residuals(y, q).sum(axis=0))[:-1] / np.sqrt(2000 * among * (1 - among))
     assert by_name["order"].statistic == pytest.approx(g[np.abs(g).argmax()])
+    observed = np.bincount((q > q[np.arange(2000), y][:, None]).sum(axis=1), minlength=4) / 2000
+    drawn = np.random.default_rng(1).multinomial(2000, mean, 20_000) / 2000
+    v = [
+        -(each * np.log(np.maximum(each, 1e-300))).sum(-1) / np.log(4) for each in (observed, drawn)
+    ]
+    noise = 5 * v[1].std() / np.sqrt(199)  # the centre is a mean of 199 draws
+    assert by_name["variation"].statistic == pytest.approx(abs(v[0] - v[1].mean()), abs=noise)
     assert all(1 / 200 <= test.p_value <= 1 for test in outcome.tests)
 
 

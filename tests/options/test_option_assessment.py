@@ -170,7 +170,8 @@ class TestPage:
     def test_pictures_and_report(self, tmp_path: Path) -> None:
         import matplotlib.pyplot as plt
 
-        from trueness import plots, report
+        from trueness import old_report as report
+        from trueness import plots
 
         RESULT.plot()
         RESULT.plot_ranks()

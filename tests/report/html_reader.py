@@ -6,7 +6,7 @@ from html.parser import HTMLParser
 import numpy as np
 
 import trueness as tn
-from trueness import report
+from trueness import old_report as report
 
 HOSTILE = [
     "<script>window.hacked = 1</script>",

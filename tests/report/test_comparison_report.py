@@ -9,9 +9,9 @@ import pytest
 from html_reader import HOSTILE, read, rows
 
 import trueness as tn
-from trueness import report
-from trueness.report._comparison import headline_of
-from trueness.report._numbers import number
+from trueness import old_report as report
+from trueness.old_report._comparison import headline_of
+from trueness.old_report._numbers import number
 
 
 @cache

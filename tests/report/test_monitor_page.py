@@ -11,7 +11,7 @@ import pytest
 from monitored import T1, T2, stream, watched
 
 import trueness as tn
-from trueness.report import page_of_monitor
+from trueness.old_report import page_of_monitor
 
 HOSTILE = "<script>window.hacked = 1</script>"
 FIRST = dt.date(2026, 10, 1)
@@ -106,7 +106,7 @@ class TestState:
             tn.Monitor.load(path)
 
     def test_a_state_that_is_too_large_is_left_out(self, monkeypatch: pytest.MonkeyPatch) -> None:
-        from trueness.report import _monitor
+        from trueness.old_report import _monitor
 
         monkeypatch.setattr(_monitor, "MOST_STATE", 10)
         assert "too large for this file" in page_of_monitor(watched([T1]))

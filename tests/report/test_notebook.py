@@ -6,7 +6,7 @@ from dataclasses import replace
 from html_reader import read, rows
 
 import trueness as tn
-from trueness.report._numbers import number, sentence_of
+from trueness.old_report._numbers import number, sentence_of
 
 
 class TestNotebook:

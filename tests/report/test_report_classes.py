@@ -8,9 +8,10 @@ import pytest
 from html_reader import HOSTILE, read
 
 import trueness as tn
-from trueness import plots, report
+from trueness import old_report as report
+from trueness import plots
 from trueness._markup import escape
-from trueness.report._numbers import number
+from trueness.old_report._numbers import number
 
 NAMES = ["ape", "bat", "cat", "dog", "elk", HOSTILE[0]]
 

@@ -6,9 +6,9 @@ import numpy as np
 from html_reader import rows
 
 import trueness as tn
-from trueness import report
+from trueness import old_report as report
+from trueness.old_report._figures import MOST_BINS, drawable
 from trueness.plots.reliability import reliability_of
-from trueness.report._figures import MOST_BINS, drawable
 
 
 class TestDiagrams:

@@ -9,7 +9,8 @@ import numpy as np
 import pytest
 
 import trueness as tn
-from trueness import demo, report
+from trueness import demo
+from trueness import old_report as report
 
 pytestmark = pytest.mark.browser
 

@@ -8,9 +8,9 @@ import pytest
 from html_reader import hostile_names, read, rows
 
 import trueness as tn
-from trueness import report
+from trueness import old_report as report
 from trueness._markup import escape
-from trueness.report._numbers import number
+from trueness.old_report._numbers import number
 
 
 class TestWhatItSays:

@@ -7,7 +7,7 @@ import pytest
 from html_reader import read, rows
 
 import trueness as tn
-from trueness import report
+from trueness import old_report as report
 from trueness.old_table import file as table_file
 
 
@@ -67,7 +67,7 @@ class TestReadBack:
         assert answer.n_clusters == n_clusters
 
     def test_clusters_that_would_take_too_much(self, tmp_path, monkeypatch):
-        monkeypatch.setattr("trueness.report._embedded.MOST_FOR_CLUSTERS", 10_000)
+        monkeypatch.setattr("trueness.old_report._embedded.MOST_FOR_CLUSTERS", 10_000)
         answer = tn.assess(*rows(600), clusters=np.arange(600) % 60, groups=["a", "b"] * 300, resamples=99)
         path = tmp_path / "report.html"
         answer.write_html(path)
@@ -110,7 +110,7 @@ class TestReadBack:
     def test_groups_are_kept_without_tables_by_class_if_these_are_too_large(
         self, tmp_path, monkeypatch, limit, kept, words
     ):
-        monkeypatch.setattr("trueness.report._embedded.MOST_FOR_GROUPS", limit)
+        monkeypatch.setattr("trueness.old_report._embedded.MOST_FOR_GROUPS", limit)
         path = tmp_path / "r.html"
         answer = tn.assess(*rows(), groups=["a", "b"] * 750, rng=0)
         answer.write_html(path)

@@ -8,7 +8,7 @@ import re
 from html_reader import HOSTILE, read, rows
 
 import trueness as tn
-from trueness import report
+from trueness import old_report as report
 from trueness._markup import json_text, tag
 
 

@@ -13,8 +13,8 @@ from typing import Any
 
 import numpy as np
 import pytest
-from conftest import kinds, seeds, table_of
 from hypothesis import given
+from kinds_of_rows import kinds, seeds, table_of
 
 import trueness as tn
 from trueness import exact_sums

@@ -8,13 +8,20 @@ for their number.
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+import json
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, field, replace
-from typing import Any, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
-from trueness.answers.assessment_details import facts_of, listings_of, numbers_of, sections_of
+from trueness.answers.assessment_details import (
+    charts_of,
+    facts_of,
+    listings_of,
+    numbers_of,
+    sections_of,
+)
 from trueness.answers.class_results import ClassResults, class_results
 from trueness.answers.result import Result
 from trueness.answers.verdict import Evidence, conclude
@@ -34,6 +41,9 @@ from trueness.spec import TableOptions
 from trueness.table import Table
 from trueness.today import Rows, read, tabulate_rows
 from trueness.variation import Variation
+
+if TYPE_CHECKING:
+    from trueness.charts import Chart
 
 MOST_CLUSTERS = 5
 """Clusters that are shown: those that are furthest off."""
@@ -105,12 +115,20 @@ class Assessment(Result):
     """The clusters that are furthest off, the clearest first."""
 
     def document(self) -> Document:
-        """The answer, how it was made, and all sections."""
-        return Document(self.answer, facts_of(self), tuple(sections_of(self)))
+        """The answer, how it was made, all sections, and the saved table."""
+        saved = json.dumps(self.table.to_dict(), allow_nan=False)
+        return Document(self.answer, facts_of(self), tuple(sections_of(self)), saved)
 
     def listings(self) -> Mapping[str, Listing]:
         """The tables: metrics, tests, groups, clusters, classes, bins, confidence, ranks."""
         return listings_of(self)
+
+    def chart_kinds(self) -> Mapping[str, Callable[[], Chart]]:
+        """The pictures: reliability, confidence, gap, ranks, rank_map, groups, classes, …
+
+        Those of single classes are `class NAME` and `cumulative NAME`.
+        """
+        return charts_of(self)
 
     def numbers(self) -> Mapping[str, Any]:
         """The numbers by name."""

@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
+from functools import partial
 from typing import TYPE_CHECKING
 
 import numpy as np
 
 from trueness.bins import Edges
-from trueness.document import Section
+from trueness.document import Entry, Forest, Section
 from trueness.exact_sums import FloatArray
 from trueness.formatting import count, counted, listed, number, percent
 from trueness.inference.estimates import Estimate
@@ -17,6 +18,10 @@ from trueness.listing import Listing
 
 if TYPE_CHECKING:
     from trueness.answers.assessment import Assessment, ClusterResult
+    from trueness.charts import Chart
+
+MOST_DIAGRAMS = 4
+"""Classes whose reliability diagrams are shown beside one another."""
 
 MEANINGS = {
     "VCE": "distance between predicted and observed variation, averaged over the bins",
@@ -53,22 +58,86 @@ def facts_of(result: Assessment) -> tuple[str, ...]:
 
 def sections_of(result: Assessment) -> Iterator[Section]:
     """All that is known about an assessment, in the order in which people ask."""
-    found = result.listings()
+    found, charts = result.listings(), charts_of(result)
+    if result.groups:
+        yield Section("Groups", (groups_forest(result),))
+    elif result.classes is not None:
+        yield Section("Classes", (classes_forest(result),))
+    yield Section("Predicted and observed", (charts["reliability"](), charts["ranks"]()))
     meanings = (f"{name}: {words}." for name, words in MEANINGS.items())
     shares = f"Accuracy {percent(result.accuracy)}, mean confidence {percent(result.confidence)}"
     scores = f"Brier score {number(result.brier)} (from 0 to 2), log-loss {number(result.log_loss)}"
-    yield Section("Numbers", (found["metrics"], f"{shares}, {scores}.", *meanings))
+    yield Section("Numbers", (found["metrics"], f"{shares}, {scores}.", *meanings), folded=True)
     if result.tests:
-        yield Section("Tests, combined into the p-value of the answer", (found["tests"],))
+        title = "Tests, combined into the p-value of the answer"
+        yield Section(title, (found["tests"],), folded=True)
     if result.groups:
-        yield Section("Groups", (found["groups"],))
+        yield Section("Groups in numbers", (found["groups"],), folded=True)
     if result.clusters:
-        yield Section("Clusters that are furthest off", (found["clusters"],))
+        yield Section("Clusters that are furthest off", (found["clusters"],), folded=True)
     if result.classes is not None:
-        yield Section("Classes", (found["classes"],), folded=True)
+        wrong = [f"class {it.name}" for it in result.classes.wrong][:MOST_DIAGRAMS]
+        diagrams = [charts[name]() for name in wrong]
+        yield Section("Classes in numbers", (found["classes"], *diagrams), folded=True)
     yield Section("Bins of variation", (found["bins"],), folded=True)
-    yield Section("Bins of confidence", (found["confidence"],), folded=True)
-    yield Section("Ranks of the true class", (found["ranks"],), folded=True)
+    yield Section("Bins of confidence", (found["confidence"], charts["confidence"]()), folded=True)
+    yield Section("Ranks of the true class", (found["ranks"], charts["rank_map"]()), folded=True)
+
+
+def charts_of(result: Assessment) -> dict[str, Callable[[], Chart]]:
+    """The pictures by kind, as functions that make them."""
+    from trueness import charts
+
+    table, settings = result.table, result.settings
+    kinds: dict[str, Callable[[], Chart]] = {
+        "reliability": lambda: charts.reliability_chart(table, settings),
+        "confidence": lambda: charts.confidence_chart(table, settings),
+        "gap": lambda: charts.reliability_chart(table, settings, gap=True),
+        "ranks": lambda: charts.rank_chart(table, settings),
+        "rank_map": lambda: charts.rank_map(table),
+        "cumulative": lambda: charts.cumulative_chart(table, None, settings),
+    }
+    if result.groups:
+        kinds["groups"] = lambda: charts.forest_chart(groups_forest(result))
+    if result.classes is not None:
+        kinds["classes"] = lambda: charts.forest_chart(classes_forest(result))
+        for it, k in zip(result.classes, table.spec.classes, strict=True):
+            kinds[f"class {it.name}"] = partial(charts.class_chart, table, k, settings)
+            kinds[f"cumulative {it.name}"] = partial(charts.cumulative_chart, table, k, settings)
+    return kinds
+
+
+def groups_forest(result: Assessment) -> Forest:
+    """Confidence minus accuracy of each group, those that are wrong first, and of all rows."""
+    ordered = sorted(result.groups, key=lambda name: name not in result.wrong_groups)
+    of = {name: result.groups[name] for name in ordered} | {"all rows": result}
+    entries = []
+    for name, it in of.items():
+        wrong = it is result or name in result.wrong_groups
+        words = it.verdict.kind.replace("-", " ") if wrong else "no evidence"
+        entries.append(Entry(name, it.gap.value, it.gap.low, it.gap.high, it.n_rows, words, True))
+    unit = "confidence minus accuracy (above 0: over-confident)"
+    return Forest("Confidence minus accuracy by group", unit, tuple(entries))
+
+
+def classes_forest(result: Assessment) -> Forest:
+    """What is wrong with the classes: frequencies, or slopes if those are the clearer error."""
+    classes = result.classes
+    assert classes is not None
+    by_slope = 2 * sum(it.fault == "slope" for it in classes.wrong) > len(classes.wrong)
+    entries = []
+    for it in sorted(classes, key=lambda it: (not it.fault, -it.size * bool(it.fault))):
+        each, less = (it.slope, 1.0) if by_slope else (it.gap, 0.0)
+        value, low, high = (
+            None if v is None else v - less for v in (each.value, each.low, each.high)
+        )
+        words = it.words or ("no error is found" if each.value is not None else each.reason or "")
+        entries.append(Entry(it.name, value, low, high, round(it.observed), words, True))
+    if by_slope:
+        unit = "slope of the log-odds less 1 (below 0: too extreme)"
+        return Forest("Slopes of the classes", unit, tuple(entries))
+    unit = "expected minus observed, as a share of rows"
+    return Forest("Frequencies of the classes", unit, tuple(entries))
 
 
 _ESTIMATES = {

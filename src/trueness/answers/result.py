@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
+import os
 import re
 from abc import ABC, abstractmethod
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
@@ -16,6 +17,7 @@ from trueness.table import Table
 
 if TYPE_CHECKING:
     from trueness.answers.verdict import Verdict
+    from trueness.charts import Chart
 
 
 @dataclass(frozen=True, slots=True, eq=False, repr=False)
@@ -58,6 +60,36 @@ class Result(ABC):
         """The results of groups, models or labels, by kind and name."""
         return {}
 
+    def chart_kinds(self) -> Mapping[str, Callable[[], Chart]]:
+        """The pictures by kind, the usual one first; they are made when they are asked for."""
+        return {}
+
+    def chart(self, kind: str | None = None) -> Chart:
+        """A picture of `chart_kinds()` by its kind; the usual one by default."""
+        known = self.chart_kinds()
+        kind = next(iter(known), "") if kind is None else kind
+        if kind not in known:
+            cause, remedy = f"there is no chart {kind!r}", nearest(str(kind), list(known))
+            raise InvalidValueError("unknown-chart", cause, remedy, argument="kind", value=kind)
+        return known[kind]()
+
+    def plot(
+        self, kind: str | None = None, ax: Any = None, label: str | None = None, color: Any = None
+    ) -> Any:
+        """Draw a picture with matplotlib, and return the axes; on the same axes they overlay."""
+        return self.chart(kind).plot(ax, label, color)
+
+    def write_html(self, path: str | os.PathLike[str], title: str | None = None) -> None:
+        """Write a report: one HTML page, from which `Table.load` reads the table again."""
+        from trueness.report import html
+
+        html.write(self.document(), path, title)
+
+    def _repr_html_(self) -> str:
+        from trueness.report import html
+
+        return html.fragment(self.document())
+
     def __str__(self) -> str:
         return str(self.answer)
 
@@ -69,8 +101,10 @@ class Result(ABC):
     __hash__ = None  # type: ignore[assignment]
 
     def details(self, width: int = WIDTH) -> str:
-        """The answer and all numbers behind it, as text."""
-        return self.document().text(width)
+        """The answer and all numbers behind it, as text of 80 columns or more."""
+        from trueness.report.text import text
+
+        return text(self.document(), width)
 
     def flat(self, prefix: str = "") -> dict[str, float]:
         """All numbers as one flat dict of floats, for experiment trackers.

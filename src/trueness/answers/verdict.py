@@ -103,8 +103,11 @@ def _numbers(it: Evidence) -> Iterator[Entry]:
     yield Entry("confidence minus accuracy", gap.value, gap.low, gap.high, None, words, True)
     for name in ("vce", "ece"):
         each = it.estimates[name]
-        words = f"plug-in value {number(each.value)}, noise alone {number(each.noise_floor)}"
-        yield Entry(name.upper(), each.debiased, each.low, each.high, None, words)
+        words = f"noise alone {number(each.noise_floor)}"
+        value = each.value  # what few rows leave of it without noise says nothing
+        if each.low is not None:
+            value, words = each.debiased, f"plug-in value {number(each.value)}, {words}"
+        yield Entry(name.upper(), value, each.low, each.high, None, words)
 
 
 def _certainty(it: Evidence, found: bool) -> str:
@@ -188,7 +191,12 @@ def _error(it: Evidence) -> Case:
 
 
 def _order(it: Evidence) -> Case | None:
-    """Exchanged columns: the most probable class is not the most frequent, and classes fall."""
+    """Exchanged columns: the most probable class is not the most frequent, or classes fall."""
+    exchanged = [each.name for each in it.classes or () if (each.slope.high or 0.0) < 0]
+    if len(exchanged) > 1:
+        names = listed(exchanged, 4)
+        head = f"Wrong order: classes {names} are less frequent where they are more probable."
+        return Case("order", head, _CHECK_COLUMNS)
     share = it.sample.ranks.observed.sum(axis=(0, 1)) / it.sample.totals.mass
     best = int(share[1:].argmax()) + 1
     noise = math.sqrt(float(share[0] + share[best]) / it.sample.n_effective)
@@ -356,7 +364,7 @@ def _of_groups(it: Evidence) -> Case | None:
 
 
 def _shared_value(names: list[str]) -> str | None:
-    """What all groups of several columns have in common, such as "site=a"; None if not one value."""
+    """What all groups of several columns have in common, such as "site=a"; None if several."""
     pairs = [re.split(r"(?<!\\), ", name) for name in names]
     shared = [pair for pair in pairs[0] if "=" in pair and all(pair in its for its in pairs)]
     return shared[0].replace("\\,", ",") if len(shared) == 1 < len(pairs[0]) else None

@@ -73,7 +73,7 @@ class EventTables(NamedTuple):
 def saved_events(arguments: argparse.Namespace, paths: Sequence[str]) -> EventTables:
     """The event tables of files of tables, or of one report."""
     from trueness.cli._saved_tables import are_reports, refuse_row_options
-    from trueness.report import event_tables_in
+    from trueness.old_report import event_tables_in
 
     refuse_row_options(arguments)
     if arguments.table_out is not None:

@@ -209,9 +209,9 @@ def _saved_tables(arguments: argparse.Namespace, paths: list[str]) -> GroupedTab
 
 def _tables_of_report(paths: list[str]) -> GroupedTables:
     """The tables of all rows in a report. Its groups may be incomplete, so their tables are not used."""
+    from trueness.old_report import read
     from trueness.old_table import GroupedTables
     from trueness.refusals import Refusal
-    from trueness.report import read
 
     if len(paths) > 1:
         cause = "a report cannot be merged with other files"
@@ -230,7 +230,7 @@ def _tables_of_report(paths: list[str]) -> GroupedTables:
 
 def _of_event(path: str) -> Refusal:
     """The refusal of a report that has no table but that of an event."""
-    from trueness.report import event_tables_in
+    from trueness.old_report import event_tables_in
 
     (table,) = event_tables_in(path)
     cause = f"{path} is the report of one event"

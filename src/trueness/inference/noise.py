@@ -18,7 +18,7 @@ import numpy as np
 from trueness.exact_sums import FloatArray, IntArray
 from trueness.inference.sample import Sample, Stratum
 
-_SLACK = 1e-12  # draws are on a lattice: those that differ by rounding are as extreme
+_SLACK = 1e-9  # draws are on a lattice: those that differ by rounding are as extreme
 _BATCH_VALUES = 2**20  # frequencies in memory at a time, eight megabytes
 
 _PURPOSES = ("ranks", "observed ranks", "bias", "score", "top label", "units")
@@ -32,8 +32,8 @@ class Streams:
     group: str | None = None
 
     def of(self, purpose: str, *numbers: int) -> np.random.Generator:
-        """The stream of a purpose, and of the stratum and bin with these numbers."""
-        name = b"" if self.group is None else self.group.encode()
+        """The stream of a purpose, and of a number of options and a bin."""
+        name = b"" if self.group is None else self.group.encode("utf-8", "surrogatepass")
         group = int.from_bytes(blake2b(name, digest_size=8).digest(), "little")
         return np.random.default_rng([self.seed, _PURPOSES.index(purpose), group, *numbers])
 
@@ -60,11 +60,8 @@ def draw_ranks(sample: Sample, resamples: int, streams: Streams) -> RankDraws:
     n_bins, n_ranks = sample.ranks.predicted.shape[-2:]
     variation, score, sizes = (np.zeros((n, n_bins)) for n in (resamples, resamples, n_ranks))
     ahead, distance = np.zeros((resamples, n_ranks - 1)), np.zeros(resamples)
-    spread, variance, batch = (
-        np.zeros(n_ranks - 1),
-        np.zeros(n_bins),
-        max(1, _BATCH_VALUES // n_ranks),
-    )
+    spread, variance = np.zeros(n_ranks - 1), np.zeros(n_bins)
+    batch = max(1, _BATCH_VALUES // n_ranks)
     for m, cells in enumerate(_cells(sample, streams)):
         variance[m] = sum(n * (q @ logs**2 - (q @ logs) ** 2) for _, n, q, logs, _ in cells)
         for weight, n, q, _, _ in cells:
@@ -94,12 +91,12 @@ def draw_ranks(sample: Sample, resamples: int, streams: Streams) -> RankDraws:
 def _cells(sample: Sample, streams: Streams) -> list[list[Any]]:
     """For each bin its numbers of options: weight, rows, q̄, ln q̄ and stream."""
     found: list[list[Any]] = [[] for _ in range(sample.ranks.rows.shape[-1])]
-    for s, stratum in enumerate(sample.strata):
-        count = effective_counts(stratum, sample.design.effect)
-        logs = bounded_logs(stratum.predicted, count)
+    for stratum in sample.strata:
+        count, q = effective_counts(stratum, sample.design.effect), stratum.predicted
+        logs = bounded_logs(q, count)
         for f, m in enumerate(stratum.bins.tolist()):
-            stream = streams.of("ranks", s, m)
-            found[m].append((stratum.weight[f], count[f], stratum.predicted[f], logs[f], stream))
+            stream = streams.of("ranks", q.shape[1], m)
+            found[m].append((stratum.weight[f], count[f], q[f], logs[f], stream))
     return found
 
 
@@ -120,7 +117,7 @@ def draw_variation(
     stratum, batch = sample.strata[s], max(1, _BATCH_VALUES // q.shape[1])
     found = np.empty((resamples, len(q)))
     for f, n in enumerate(effective_counts(stratum, sample.design.effect).tolist()):
-        stream = streams.of(purpose, s, int(stratum.bins[f]))
+        stream = streams.of(purpose, q.shape[1], int(stratum.bins[f]))
         for start in range(0, resamples, batch):
             some = found[start : start + batch, f]
             some[:] = sample.variation.of(stream.multinomial(n, q[f], len(some)) / n)

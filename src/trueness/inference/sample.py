@@ -180,7 +180,8 @@ class Sample:
         if table.clusters is not None:
             units = _units(table, classes is not None)
             if len(table.clusters.identities):  # else rows are independent, dealt into blocks
-                design = design_of(units, totals, row_weight, classes, design.soft)
+                apart = float(table.value("residual_square")) if spec.weighted else None
+                design = design_of(units, totals, row_weight, classes, design.soft, apart)
         return cls(
             ranks=ranks,
             variation=table.measure,
@@ -354,9 +355,17 @@ def soft_effect(ranks: RankBins, totals: Totals) -> float:
 
 
 def design_of(
-    units: Units, totals: Totals, row_weight: float, classes: Events | None, soft: float = 1.0
+    units: Units,
+    totals: Totals,
+    row_weight: float,
+    classes: Events | None,
+    soft: float = 1.0,
+    square: float | None = None,
 ) -> Design:
-    """The design of rows in clusters, by the rules at the top of this module."""
+    """The design of rows in clusters, by the rules at the top of this module.
+
+    `square` is Σw²‖e‖² of weighted rows.
+    """
     n = units.ranks.rows.sum(axis=(1, 2))
     clusters = float(n.sum() ** 2 / (n**2).sum())
     most = max(float((n**2).sum()) / (totals.mass * row_weight), 1.0)
@@ -364,8 +373,8 @@ def design_of(
     residual = (units.ranks.observed - units.ranks.predicted).sum(axis=(1, 2))
     mean = residual.sum(axis=0) / totals.mass
     apart = float(((residual - n[:, None] * mean) ** 2).sum()) * clusters / max(clusters - 1, 1e-9)
-    # Of weighted rows Σw²‖e‖² is not summed: as if weights and residuals were unrelated.
-    within = row_weight * totals.mass * max(totals.brier - float(mean @ mean), 1e-9)
+    square = row_weight * totals.mass * totals.brier if square is None else square
+    within = max(square - row_weight * totals.mass * float(mean @ mean), 1e-9)
     effect = min(max(apart / within, 1.0), most)
     effect = min(effect * d / (d - 2), most) if effect > 1 else 1.0
     seen, rare_effect = units.seen.sum(axis=0), most

@@ -341,11 +341,16 @@ def _known(rows: FloatArray) -> FloatArray:
 
 def _error(rows: FloatArray, gap: FloatArray, norm: str) -> float:
     """The norm of the gaps of one table."""
-    return float(gaps.norm(_known(rows), gap, norm))
+    filled = np.flatnonzero(_known(rows))
+    return float(gaps.norm(rows[filled], gap[filled], norm))
 
 
 def _table(given: Any, rows: RowOptions, **own: tuple[Any, Any]) -> Table:
     """The table that is given in place of rows; refused with options that a table has already."""
+    if not hasattr(given, "spec") and not hasattr(given, "by_variation"):
+        cause = f"`y_prob` is None, and `y_true` is not a table but {type(given).__name__}"
+        remedy = "pass an array of predictions, or a table in place of the rows"
+        raise InvalidTypeError("wrong-type", cause, remedy, argument="y_prob")
     table = table_of(given)
     changed = [name for name, (value, default) in own.items() if value is not default]
     changed += [name for name, value in rows.items() if value is not DEFAULTS.get(name)]

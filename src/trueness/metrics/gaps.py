@@ -57,11 +57,13 @@ def rank_distance(bins: RankBins, distance: str = "tv") -> FloatArray:
     mean rank: positive if the true class ranks lower than predicted.
     """
     require_choice("distance", distance, DISTANCES)
-    n_ranks, rows = bins.predicted.shape[-1], bins.rows.sum(axis=-2)
-    apart = bins.observed - bins.predicted
-    if distance == "w1" and len(bins.options) > 1:  # a step counts 1/(C - 1) of a row's own C
-        apart = apart * ((n_ranks - 1) / (np.array(bins.options) - 1.0))[:, None, None]
-    apart = mean(apart.sum(axis=-3), rows[..., None])
+    n_ranks, rows = bins.predicted.shape[-1], bins.rows.sum(axis=-2)[..., None]
+    step = np.ones(len(bins.options))
+    if distance == "w1":  # a step over ranks counts 1/(C - 1) of a row's own C
+        step = (n_ranks - 1) / (np.array(bins.options) - 1.0)
+    summed = ((step[:, None, None] * each).sum(axis=-3) for each in bins[1:3])
+    predicted, observed = (mean(each, rows) for each in summed)
+    apart = observed - predicted
     behind = np.cumsum(apart, axis=-1)[..., :-1]  # Σ_{c≤k} (r̄ - q̄), for k < C
     total = np.abs(apart).sum(axis=-1) / 2
     if distance == "w1":
@@ -78,10 +80,9 @@ def norm(rows: FloatArray, gap: FloatArray, kind: str = "l1") -> FloatArray:
     size = np.where(rows > 0, np.abs(gap), 0.0)
     if kind == "max":
         return np.asarray(size.max(axis=-1))
-    weight = rows / rows.sum(axis=-1, keepdims=True)
-    if kind == "l1":
-        return np.asarray((weight * size).sum(axis=-1))
-    return np.asarray(np.sqrt((weight * size**2).sum(axis=-1)))
+    weight = (rows / rows.sum(axis=-1, keepdims=True))[..., None, :]
+    total = (weight @ (size if kind == "l1" else size**2)[..., None])[..., 0, 0]
+    return np.asarray(total if kind == "l1" else np.sqrt(total))
 
 
 class SignedParts(NamedTuple):

@@ -319,7 +319,7 @@ class Monitor:
 
     def write_html(self, path: str | os.PathLike[str], *, title: str | None = None) -> None:
         """Write the page: one self-contained HTML file, which contains the state."""
-        from trueness.report import write_monitor
+        from trueness.old_report import write_monitor
 
         write_monitor(self, path, title=title)
 

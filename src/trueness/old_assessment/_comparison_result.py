@@ -194,15 +194,15 @@ class Comparison(Tabular, Flat):
         """Write the report: one self-contained HTML file with the verdicts, the differences and the models.
 
         `title` names what is compared, `made_by` the command or call that produced the result.
-        `trueness.report.model_tables_in(path)` reads the tables of the models back.
+        `trueness.old_report.model_tables_in(path)` reads the tables of the models back.
         """
-        from trueness import report  # upwards: see the exception in pyproject.toml
+        from trueness import old_report as report  # upwards: see the exception in pyproject.toml
 
         report.write(self, path, title=title, made_by=made_by)
 
     def _repr_html_(self) -> str:
         """The comparison as a notebook displays it."""
-        from trueness import report
+        from trueness import old_report as report
 
         return report.comparison_fragment(self)
 

@@ -221,15 +221,15 @@ class EventAssessment(Tabular, Flat):
         """Write the report: one self-contained HTML file with the table in it.
 
         `title` names the model or the data, `made_by` the command or call that produced the result.
-        `trueness.report.event_tables_in(path)` reads the table back.
+        `trueness.old_report.event_tables_in(path)` reads the table back.
         """
-        from trueness import report  # upwards: see the exception in pyproject.toml
+        from trueness import old_report as report  # upwards: see the exception in pyproject.toml
 
         report.write(self, path, title=title, made_by=made_by)
 
     def _repr_html_(self) -> str:
         """The result as a notebook displays it."""
-        from trueness import report
+        from trueness import old_report as report
 
         return report.event_fragment(self)
 
@@ -337,13 +337,13 @@ class EventAssessments(Tabular, Flat):
         self, path: str | os.PathLike[str], *, title: str | None = None, made_by: str | None = None
     ) -> None:
         """Write one report of all events: a self-contained HTML file with their tables in it."""
-        from trueness import report
+        from trueness import old_report as report
 
         report.write(self, path, title=title, made_by=made_by)
 
     def _repr_html_(self) -> str:
         """The result as a notebook displays it."""
-        from trueness import report
+        from trueness import old_report as report
 
         return report.events_fragment(self)
 

@@ -61,7 +61,7 @@ class GroupAssessment(Generic[Assessed]):
 
     def _repr_html_(self) -> str:
         """The group as a notebook displays it."""
-        from trueness import report
+        from trueness import old_report as report
 
         return report.group_fragment(self)
 

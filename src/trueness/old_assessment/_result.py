@@ -228,15 +228,15 @@ class Assessment(Tabular, Flat):
         """Write the report: one self-contained HTML file with the tables in it.
 
         `title` names the model or the data, `made_by` the command or call that produced the result.
-        `trueness.report.tables_in(path)` reads the table back.
+        `trueness.old_report.tables_in(path)` reads the table back.
         """
-        from trueness import report  # upwards, once: see the exception in pyproject.toml
+        from trueness import old_report as report  # upwards, once: see the exception in pyproject.toml
 
         report.write(self, path, title=title, made_by=made_by)
 
     def _repr_html_(self) -> str:
         """The result as a notebook displays it."""
-        from trueness import report
+        from trueness import old_report as report
 
         return report.fragment(self)
 

@@ -145,7 +145,7 @@ class AssessedModels(Tabular):
 
     def _repr_html_(self) -> str:
         """The table as a notebook displays it."""
-        from trueness import report
+        from trueness import old_report as report
 
         return report.cells_fragment(str(self).partition("\n\n")[0], self._printed_cells("models"))
 

@@ -1,84 +1,34 @@
 "use strict";
-(function () {
-  var tip = document.createElement("div");
-  tip.className = "tip";
-  tip.hidden = true;
-  tip.setAttribute("aria-hidden", "true"); // the mark itself has the same text
-  document.body.appendChild(tip);
-
-  function show(mark, x, y) {
-    tip.textContent = mark.getAttribute("aria-label");
+const tip = document.createElement("div");
+tip.className = "tip";
+tip.hidden = true;
+tip.setAttribute("aria-hidden", "true"); // marks keep their words for screen readers
+document.body.append(tip);
+document.querySelectorAll(".chart title").forEach((title) => {
+  const mark = title.parentNode, words = title.textContent;
+  mark.setAttribute("aria-label", words);
+  title.remove(); // or there would be two tooltips
+  const show = (event) => {
+    tip.textContent = words;
     tip.hidden = false;
-    var box = tip.getBoundingClientRect();
-    var left = Math.min(Math.max(4, x + 14), window.innerWidth - box.width - 4);
-    var top = y + 18 + box.height > window.innerHeight ? y - box.height - 12 : y + 18;
-    tip.style.left = Math.max(4, left) + "px";
-    tip.style.top = Math.max(4, top) + "px";
-  }
-  function hide() { tip.hidden = true; }
-  function showAt(mark) {
-    var box = mark.getBoundingClientRect();
-    show(mark, box.left + box.width / 2, box.top + box.height / 2);
-  }
-
-  // Without this script the <title> of a mark is its tooltip; keeping it would show two.
-  function describe(element) {
-    var title = element.querySelector("title");
-    if (!title) { return; }
-    element.setAttribute("aria-label", title.textContent);
-    element.setAttribute("role", "img");
-    element.removeChild(title);
-    element.addEventListener("pointermove", function (event) { show(element, event.clientX, event.clientY); });
-    element.addEventListener("pointerleave", hide);
-  }
-
-  // The tab key stops once at each picture; the arrow keys move within it.
-  function navigate(svg) {
-    var marks = Array.prototype.slice.call(svg.querySelectorAll(".mark"));
-    var columns = Number(svg.getAttribute("data-columns")) || 1;
-    marks.forEach(function (mark, place) {
-      mark.setAttribute("tabindex", place === 0 ? "0" : "-1");
-      mark.addEventListener("focus", function () { showAt(mark); });
-      mark.addEventListener("blur", hide);
-      mark.addEventListener("keydown", function (event) {
-        var steps = { ArrowRight: 1, ArrowLeft: -1, ArrowDown: columns, ArrowUp: -columns, Home: -place, End: marks.length - 1 - place };
-        if (event.key === "Escape") { hide(); return; }
-        if (!(event.key in steps)) { return; }
-        event.preventDefault();
-        var next = marks[place + steps[event.key]];
-        if (next) {
-          mark.setAttribute("tabindex", "-1");
-          next.setAttribute("tabindex", "0");
-          next.focus();
-        }
-      });
-    });
-  }
-
-  document.querySelectorAll(".chart").forEach(function (svg) {
-    svg.querySelectorAll(".mark, .aside").forEach(describe);
-    navigate(svg);
-  });
-  // Focus can scroll a mark into view: its tooltip moves along. One under the mouse would be wrong, and is hidden.
-  window.addEventListener("scroll", function () {
-    var mark = document.activeElement;
-    if (tip.hidden) { return; }
-    if (mark && mark.classList.contains("mark")) { showAt(mark); } else { hide(); }
-  }, { passive: true, capture: true });
-
-  // A search field for many groups.
-  var groups = document.getElementById("groups");
-  if (groups && groups.tBodies[0].rows.length > 20) {
-    var search = document.createElement("input");
-    search.type = "search";
-    search.placeholder = "Find a group";
-    search.setAttribute("aria-label", "Find a group by its name");
-    groups.parentNode.parentNode.insertBefore(search, groups.parentNode);
-    search.addEventListener("input", function () {
-      var wanted = search.value.toLowerCase();
-      Array.prototype.forEach.call(groups.tBodies[0].rows, function (row) {
-        row.hidden = row.cells[0].textContent.toLowerCase().indexOf(wanted) < 0;
-      });
-    });
-  }
-})();
+    const box = tip.getBoundingClientRect();
+    tip.style.left = Math.max(4, Math.min(event.clientX + 14, innerWidth - box.width - 4)) + "px";
+    tip.style.top = Math.max(4, event.clientY + (event.clientY + 18 + box.height > innerHeight ? -box.height - 12 : 18)) + "px";
+  };
+  mark.addEventListener("pointermove", show);
+  mark.addEventListener("pointerdown", show);
+  mark.addEventListener("pointerleave", () => { tip.hidden = true; });
+});
+document.querySelectorAll(".scroll").forEach((frame) => {
+  const rows = [...frame.querySelectorAll("tbody tr")];
+  if (rows.length <= 20) { return; }
+  const search = document.createElement("input");
+  search.type = "search";
+  search.placeholder = "Find a name";
+  search.setAttribute("aria-label", "Find a name in " + frame.getAttribute("aria-label"));
+  frame.before(search);
+  search.addEventListener("input", () => rows.forEach((row) => {
+    row.hidden = !row.cells[0].textContent.toLowerCase().includes(search.value.toLowerCase());
+  }));
+});
+addEventListener("beforeprint", () => document.querySelectorAll("details").forEach((it) => { it.open = true; }));

@@ -45,7 +45,7 @@ def models_from_report(comparison: Comparison, file_name: str) -> str:
     options = _inference_options(comparison)
     lines = [
         "import trueness",
-        "from trueness.report import model_tables_in",
+        "from trueness.old_report import model_tables_in",
         f"tables = model_tables_in({file_name!r})",
         f"trueness.compare_tables(tables, {options})"
         if not comparison.paired
@@ -93,7 +93,7 @@ def code_from_report(result: Assessment, file_name: str, with_groups: bool) -> s
     own = "" if _is_built_in(result) else f", variation={name}"
     lines = [
         "import trueness",
-        "from trueness.report import read",
+        "from trueness.old_report import read",
         f"saved = read({file_name!r}{own})",
         "result = trueness.assess_table(",
         "    saved.tables,",
@@ -134,7 +134,7 @@ def event_code_from_report(event: EventAssessment, file_name: str) -> str:
     """Python code that reproduces the numbers of the report of an event from the report alone."""
     lines = [
         "import trueness",
-        "from trueness.report import event_tables_in",
+        "from trueness.old_report import event_tables_in",
         f"(table,) = event_tables_in({file_name!r})",
         f"result = trueness.assess_event_table(table, {_event_options(event)})",
     ]

@@ -218,7 +218,7 @@ def _between(text: str, name: str, begin: str = _BEGIN) -> str:
     end = text.find(_END, start)
     if start < 0 and _MODELS_BEGIN in text:
         cause = f"{name} is the report of a comparison"
-        remedy = "read the tables of its models with trueness.report.model_tables_in"
+        remedy = "read the tables of its models with trueness.old_report.model_tables_in"
         raise InvalidValueError("no-tables", cause, remedy, argument="path")
     if start < 0 or end < 0:
         remedy = "pass a complete report written by trueness"

@@ -11,24 +11,24 @@ from trueness._markup import Markup, name_of, tag
 from trueness._printing import count_text, rows_text
 from trueness.old_assessment.cluster_text import MOST_CLUSTERS, spread_sentence
 from trueness.old_assessment.text import bins_of, classes_of
-from trueness.plots import pictures
-from trueness.plots.picture import BINS, CLASSES, COMPARED_GROUPS, GROUPS, PREDICTED_CLASSES
-from trueness.report._classes import around_classes, around_predicted_classes
-from trueness.report._compared_groups import around_compared_groups
-from trueness.report._document import HEADING, citation, document, verdict_section, warning_section
-from trueness.report._embedded import Embedded, embed_tables
-from trueness.report._event import event_section
-from trueness.report._figures import drawable, figures_by_section
-from trueness.report._groups import around_groups, options_section
-from trueness.report._html_table import html_table
-from trueness.report._numbers import (
+from trueness.old_report._classes import around_classes, around_predicted_classes
+from trueness.old_report._compared_groups import around_compared_groups
+from trueness.old_report._document import HEADING, citation, document, verdict_section, warning_section
+from trueness.old_report._embedded import Embedded, embed_tables
+from trueness.old_report._event import event_section
+from trueness.old_report._figures import drawable, figures_by_section
+from trueness.old_report._groups import around_groups, options_section
+from trueness.old_report._html_table import html_table
+from trueness.old_report._numbers import (
     UCE_NOTE,
     cards,
     html_p_sentence,
     number,
     number_table,
 )
-from trueness.report._provenance import assess_call, code_from_report
+from trueness.old_report._provenance import assess_call, code_from_report
+from trueness.plots import pictures
+from trueness.plots.picture import BINS, CLASSES, COMPARED_GROUPS, GROUPS, PREDICTED_CLASSES
 
 if TYPE_CHECKING:
     from trueness.old_assessment import Assessment

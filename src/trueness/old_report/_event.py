@@ -9,14 +9,14 @@ from trueness._markup import Markup, name_of, tag
 from trueness._printing import about_text, capitalise, count_text, rows_text
 from trueness.old_assessment.event_numbers import EventNumber, event_numbers
 from trueness.old_assessment.verdict import significance_limit
+from trueness.old_report._document import HEADING, citation, document, verdict_section, warning_section
+from trueness.old_report._embedded import embed_events
+from trueness.old_report._figures import figure
+from trueness.old_report._html_table import html_table
+from trueness.old_report._interval_line import strip
+from trueness.old_report._numbers import html_p_sentence, html_p_text, number
+from trueness.old_report._provenance import assess_event_call, event_code_from_report
 from trueness.plots import event_pictures
-from trueness.report._document import HEADING, citation, document, verdict_section, warning_section
-from trueness.report._embedded import embed_events
-from trueness.report._figures import figure
-from trueness.report._html_table import html_table
-from trueness.report._interval_line import strip
-from trueness.report._numbers import html_p_sentence, html_p_text, number
-from trueness.report._provenance import assess_event_call, event_code_from_report
 
 if TYPE_CHECKING:
     from trueness.old_assessment import EventAssessment

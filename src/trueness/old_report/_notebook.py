@@ -10,15 +10,15 @@ from trueness._markup import Markup, name_of, tag
 from trueness._printing import plural, rows_text
 from trueness.old_assessment.text import classes_of
 from trueness.old_assessment.verdict import Verdict
+from trueness.old_report._comparison import headline_of, model_table, sentences_of
+from trueness.old_report._document import read_part
+from trueness.old_report._event import event_number_table
+from trueness.old_report._event_list import event_table
+from trueness.old_report._figures import drawable
+from trueness.old_report._numbers import UCE_NOTE, colour, html_p_sentence, number_table, sentence_of
 from trueness.plots.event import RELIABILITY
 from trueness.plots.forest import OF_EVENT, forest_chart, forest_of_metrics, forest_of_pairs
 from trueness.plots.reliability import VCE
-from trueness.report._comparison import headline_of, model_table, sentences_of
-from trueness.report._document import read_part
-from trueness.report._event import event_number_table
-from trueness.report._event_list import event_table
-from trueness.report._figures import drawable
-from trueness.report._numbers import UCE_NOTE, colour, html_p_sentence, number_table, sentence_of
 
 if TYPE_CHECKING:
     from trueness.old_assessment import (

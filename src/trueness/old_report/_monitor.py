@@ -11,10 +11,10 @@ from trueness._markup import Markup, json_text, name_of, tag
 from trueness._printing import capitalise, count_text, plural, rows_text
 from trueness.monitoring import text
 from trueness.monitoring.state_file import text_of
+from trueness.old_report._document import document, warning_section
+from trueness.old_report._html_table import html_table
+from trueness.old_report._numbers import html_p_sentence, number
 from trueness.plots.monitoring import evidence_chart, evidence_of, trend_chart, trend_lines_of
-from trueness.report._document import document, warning_section
-from trueness.report._html_table import html_table
-from trueness.report._numbers import html_p_sentence, number
 
 if TYPE_CHECKING:
     from trueness.monitoring import Alarm, Monitor

@@ -12,7 +12,7 @@ from trueness._markup import Markup, tag
 from trueness._printing import capitalise
 from trueness._version import __version__
 from trueness.old_assessment.verdict import Verdict
-from trueness.report._numbers import colour, sentence_of
+from trueness.old_report._numbers import colour, sentence_of
 
 if TYPE_CHECKING:
     from trueness.old_assessment import Caution
@@ -49,7 +49,7 @@ def document(title: str | None, header: Markup, main: Markup, embedded: Markup) 
 
 def read_part(name: str) -> str:
     """A style sheet or script of the package."""
-    return files("trueness.report").joinpath(name).read_text(encoding="utf-8")
+    return files("trueness.old_report").joinpath(name).read_text(encoding="utf-8")
 
 
 def _policy(style: str, script: str) -> str:

@@ -9,14 +9,14 @@ from trueness._markup import Markup, name_of, tag
 from trueness._printing import count_text, plural, rows_text
 from trueness.old_assessment.event_numbers import frequencies, frequency_heads, has_slope
 from trueness.old_assessment.verdict import significance_limit
+from trueness.old_report._document import HEADING, citation, document, verdict_section
+from trueness.old_report._embedded import embed_events
+from trueness.old_report._event import event_section
+from trueness.old_report._figures import figure
+from trueness.old_report._html_table import html_table
+from trueness.old_report._numbers import html_p_text, number
 from trueness.plots.forest import OF_EVENT
 from trueness.plots.forest.data import groups_of
-from trueness.report._document import HEADING, citation, document, verdict_section
-from trueness.report._embedded import embed_events
-from trueness.report._event import event_section
-from trueness.report._figures import figure
-from trueness.report._html_table import html_table
-from trueness.report._numbers import html_p_text, number
 
 if TYPE_CHECKING:
     from trueness.old_assessment import EventAssessment, EventAssessments, GroupAssessment
@@ -116,7 +116,7 @@ def _provenance(some: EventAssessment, made_by: str | None, file_name: str) -> M
     )
     intro = "This report was made by" if made_by else "This call gives the same numbers for the same rows"
     code = (
-        "from trueness.report import event_tables_in\n"
+        "from trueness.old_report import event_tables_in\n"
         f"tables = event_tables_in({file_name!r})  # one for each event\n"
     )
     return tag(

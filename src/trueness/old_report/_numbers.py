@@ -10,7 +10,7 @@ from trueness._markup import Markup, tag
 from trueness.old_assessment.reported import ReportedMetric, estimates_of
 from trueness.old_assessment.verdict import Verdict, significance_limit
 from trueness.old_inference.results import Estimate
-from trueness.report._interval_line import strip
+from trueness.old_report._interval_line import strip
 
 if TYPE_CHECKING:
     from trueness.old_assessment import Assessment

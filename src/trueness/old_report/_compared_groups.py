@@ -6,8 +6,8 @@ from typing import TYPE_CHECKING, Any
 
 from trueness._markup import Markup, name_of, tag
 from trueness.old_assessment.reported import REPORTED
-from trueness.report._html_table import html_table
-from trueness.report._numbers import html_p_text, number
+from trueness.old_report._html_table import html_table
+from trueness.old_report._numbers import html_p_text, number
 
 if TYPE_CHECKING:
     from trueness.old_assessment import Assessment

@@ -8,9 +8,9 @@ from typing import TYPE_CHECKING, Any
 from trueness._markup import Markup, name_of, tag
 from trueness._printing import about_text, count_text, plural
 from trueness.old_assessment.verdict import significance_limit
+from trueness.old_report._html_table import html_table
+from trueness.old_report._numbers import html_p_sentence, html_p_text, number
 from trueness.plots.classes.data import short_words
-from trueness.report._html_table import html_table
-from trueness.report._numbers import html_p_sentence, html_p_text, number
 
 if TYPE_CHECKING:
     from trueness.old_assessment import Assessment

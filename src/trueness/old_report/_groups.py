@@ -11,8 +11,8 @@ from trueness._printing import count_text
 from trueness.old_assessment.reported import ReportedMetric, headline_metrics
 from trueness.old_assessment.verdict import significance_limit
 from trueness.old_inference.results import Estimate
-from trueness.report._html_table import html_table
-from trueness.report._numbers import html_p_text, number
+from trueness.old_report._html_table import html_table
+from trueness.old_report._numbers import html_p_text, number
 
 if TYPE_CHECKING:
     from trueness.old_assessment import Assessment, GroupAssessment

@@ -10,15 +10,15 @@ from trueness._markup import Markup, name_of, tag
 from trueness._printing import capitalise, count_text, plural, rows_text
 from trueness.old_assessment.reported import headline_metrics
 from trueness.old_assessment.text import bins_of, classes_of, what_is_compared
+from trueness.old_report._document import citation, document
+from trueness.old_report._embedded import embed_models
+from trueness.old_report._figures import drawable, figure
+from trueness.old_report._html_table import html_table
+from trueness.old_report._numbers import html_p_sentence, html_p_text, number
+from trueness.old_report._provenance import compare_call, models_from_report
 from trueness.plots.forest import forest_chart, forest_of_metrics, forest_of_pairs
 from trueness.plots.picture import Picture
 from trueness.plots.reliability import ECE, VCE
-from trueness.report._document import citation, document
-from trueness.report._embedded import embed_models
-from trueness.report._figures import drawable, figure
-from trueness.report._html_table import html_table
-from trueness.report._numbers import html_p_sentence, html_p_text, number
-from trueness.report._provenance import compare_call, models_from_report
 
 if TYPE_CHECKING:
     from trueness.old_assessment import Assessment, Comparison, PairVerdict

@@ -11,8 +11,8 @@ import numpy as np
 from trueness._markup import Markup, tag
 from trueness.bins import EqualMass
 from trueness.old_assessment import assess_table
+from trueness.old_report._html_table import html_table
 from trueness.plots.picture import Picture
-from trueness.report._html_table import html_table
 
 if TYPE_CHECKING:
     from trueness.old_assessment import Assessment, Comparison, EventAssessment, EventAssessments
