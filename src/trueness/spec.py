@@ -158,7 +158,8 @@ class Spec:
     def shapes(self, n_parts: int, n_groups: int, n_options: int) -> dict[str, tuple[int, ...]]:
         """The shape of each sum, of so many parts, groups and (at most) options."""
         sizes = {"part": n_parts, "group": n_groups, "rank": n_options}
-        sizes |= {"bin": _n(self.bins), "top_bin": _n(self.top_bins), "cell": _n(self.class_bins)}
+        binned = {"bin": self.bins, "top_bin": self.top_bins, "cell": self.class_bins}
+        sizes |= {dim: 0 if bins is None else bins.n_bins for dim, bins in binned.items()}
         sizes |= {"class": len(self.classes), "prediction": n_options}
         return {
             name: (
@@ -190,10 +191,6 @@ class Spec:
         if named and self.class_names != other.class_names:
             return f"class_names differs: {_contrast(self.class_names, other.class_names)}"
         return None
-
-
-def _n(bins: Edges | None) -> int:
-    return 0 if bins is None else bins.n_bins
 
 
 def _contrast(mine: Any, theirs: Any) -> str:

@@ -55,10 +55,9 @@ class Parts(NamedTuple):
         names = tuple(name for of_one in groups for name in of_one)
         return cls(names, np.concatenate(units), np.concatenate(options))
 
-    def take(self, which: NDArray[Any]) -> Parts:
-        """Some of the entries: their numbers, or whether each is chosen."""
-        numbers = np.flatnonzero(which) if which.dtype == bool else which
-        names = tuple(self.group[k] for k in numbers.tolist())
+    def take(self, which: IntArray) -> Parts:
+        """The entries of these numbers."""
+        names = tuple(self.group[k] for k in which.tolist())
         return Parts(names, self.unit[which], self.options[which])
 
     def distinct(self) -> tuple[Parts, IntArray]:
@@ -261,9 +260,9 @@ class Table:
             raise InvalidValueError("unknown-name", f"there is no group {group!r}", remedy)
         if options is not None:
             chosen &= self.parts.options == options
-        parts = self.parts.take(chosen)
         _, place = self.parts.without_units.distinct()
         kept = {"part": np.flatnonzero(chosen), "group": np.unique(place[chosen])}
+        parts = self.parts.take(kept["part"])
         sums = {name: self.sums[name][kept[its.axis]] for name, its in self.spec.fields()}
         clusters = self.clusters
         if clusters is not None and clusters.n_blocks is None:
@@ -501,10 +500,6 @@ _BINNED = {
 """For each axis of bins the field of the spec with its edges, and the sum that counts rows."""
 
 
-_ALL = np.zeros(1, np.int64)
-"""One run, of all entries."""
-
-
 def _added(
     spec: Spec,
     tables: Sequence[Table],
@@ -514,13 +509,15 @@ def _added(
 ) -> Table:
     """The sums of some tables, whose parts have these labels; those of equal labels are added."""
     if len(tables) > 1 and all(labels[0].is_same(its) for its in labels):
-        alike = {}
+        alike, all_of_them = {}, np.zeros(1, np.int64)
         for name, its in spec.fields():
             first, *more = (table.sums[name] for table in tables)
             if len(more) == 1:
                 alike[name] = exact_sums.add(first, more[0], its.bits)
             else:
-                alike[name] = exact_sums.add_runs(np.stack([first, *more]), its.bits, _ALL)[0]
+                alike[name] = exact_sums.add_runs(np.stack([first, *more]), its.bits, all_of_them)[
+                    0
+                ]
         return Table(spec, labels[0], alike, clusters, by)
     parts, place = Parts.joined(labels).distinct()
     of_groups = [table._group_labels(its) for table, its in zip(tables, labels, strict=True)]
