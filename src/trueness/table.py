@@ -568,6 +568,9 @@ def _difference(mine: Table, other: Table) -> str | None:
         return f"one has groups by {mine.by!r}, the other by {other.by!r}"
     if (mine.clusters is None) != (other.clusters is None):
         return "one has clusters, and the other has not"
+    both = [it.clusters for it in (mine, other) if it.clusters is not None and it.n_rows]
+    if len({len(clusters.identities) == 0 for clusters in both}) == 2:
+        return "the clusters of one are its rows, those of the other have names"
     return None
 
 

@@ -79,6 +79,14 @@ class TestAdding:
                 table + other
             assert refused.value.code == "different-tables"
 
+    def test_single_rows_are_no_clusters_among_others(self) -> None:
+        """The sum would count the names alone, and take dependent rows for independent ones."""
+        rows, named = table_of("rows", 0), table_of("clusters", 0)
+        assert rows + Table.empty(named.spec, clusters=True) == rows
+        for pair in ((rows, named), (named, rows)):
+            with pytest.raises(tn.Refusal, match="clusters of one are its rows"):
+                Table.sum(pair)
+
     def test_many_tables_take_linear_time(self) -> None:
         """Ten times as many tables take ten times as many calls, and as much memory; no more."""
         tables = [table_of("groups clusters", seed) for seed in range(10)]
