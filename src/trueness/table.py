@@ -55,9 +55,10 @@ class Parts(NamedTuple):
         names = tuple(name for of_one in groups for name in of_one)
         return cls(names, np.concatenate(units), np.concatenate(options))
 
-    def take(self, which: IntArray) -> Parts:
-        """The entries of these numbers."""
-        names = tuple(self.group[k] for k in which.tolist())
+    def take(self, which: NDArray[Any]) -> Parts:
+        """Some of the entries: their numbers, or whether each is chosen."""
+        numbers = np.flatnonzero(which) if which.dtype == bool else which
+        names = tuple(self.group[k] for k in numbers.tolist())
         return Parts(names, self.unit[which], self.options[which])
 
     def distinct(self) -> tuple[Parts, IntArray]:
