@@ -10,7 +10,7 @@ SITE    := build/docs/html
 APT      = (apt-get update -qq && apt-get install -y -qq --no-install-recommends $(1)) || (echo "Install $(1)"; false)
 
 HOUSE    = $(addprefix src/trueness/,answers charts engine inference metrics report arguments.py document.py exact_sums.py \
-  formatting.py listing.py spec.py table.py table_file.py today.py) $(addprefix tests/,answers charts metrics new_inference \
+  formatting.py listing.py spec.py table.py table_checks.py table_file.py today.py) $(addprefix tests/,answers charts metrics new_inference \
   new_report table)
 
 .PHONY: demo test lint docs bench dist everything release-check clean

@@ -32,11 +32,14 @@ def require_spec(spec: Spec) -> None:
     rules = {
         "n_classes": n is None or (type(n) is int and n >= 2),
         "bins": (spec.bins is None) == (spec.variation is None) and (spec.bins or spec.top_bins),
-        "classes": type(classes) is tuple and all(type(k) is int and k in is_class for k in classes),
-        "class_bins": len({*classes}) == len(classes) and bool(classes) == (spec.class_bins is not None),
+        "classes": type(classes) is tuple
+        and all(type(k) is int and k in is_class for k in classes),
+        "class_bins": len({*classes}) == len(classes)
+        and bool(classes) == (spec.class_bins is not None),
         "ties": spec.ties in ("first", "split"),
         "weighted": {type(it) for it in (spec.weighted, spec.scores, spec.by_prediction)} == {bool},
-        "class_names": names is None or (len(names) == n and {type(name) for name in names} == {str}),
+        "class_names": names is None
+        or (len(names) == n and {type(name) for name in names} == {str}),
     }
     for name, holds in rules.items():
         if not holds:
@@ -83,7 +86,9 @@ def require_clusters(clusters: tuple[Any, ...] | None, unit: NDArray[np.uint64])
         raise damaged("its units are not blocks of its clusters")
 
 
-def require_sums(spec: Spec, arrays: Mapping[str, NDArray[Any]], of_group: IntArray, n_options: int) -> None:
+def require_sums(
+    spec: Spec, arrays: Mapping[str, NDArray[Any]], of_group: IntArray, n_options: int
+) -> None:
     """Refuse sums that no rows have: of bins that do not add up, or of more than rows can add."""
     mass = "weight" if spec.weighted else "rows"
     total: dict[tuple[str, str], NDArray[Any]] = {}
