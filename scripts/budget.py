@@ -23,7 +23,7 @@ ROOT = Path(__file__).parents[1]
 RECORD = ROOT / "scripts" / "results" / "budget.csv"
 PARTS = {
     "core": "__init__ __main__ refusals arguments exact_sums row_arithmetic atomic_files variation bins equal_mass"
-    " rows spec table_checks table_file table engine tabulation accumulator today old_table _arguments _arrays atomic_files"
+    " rows spec table_checks table_file table engine tabulation accumulator today old_table _arguments _arrays"
     " _binomial _json _random _row_arithmetic _scratch _threads _version ranking streaming",
     "numbers": "metrics conventions simulate old_metrics event_metrics decompositions simplex"
     " predicted_class",
