@@ -3,7 +3,6 @@
 import sys
 import tracemalloc
 from itertools import pairwise
-from time import perf_counter
 from typing import Any
 
 import numpy as np
