@@ -218,7 +218,7 @@ class Table:
         """All tables added, in a time that is proportional to their number."""
         listed = list(tables)
         if not listed:
-            raise InvalidValueError("no-tables", "there is no table to add", argument="tables")
+            raise InvalidValueError("no-tables", "tables is empty", argument="tables")
         first, *others = listed
         for other in others:
             if (difference := _difference(first, other)) is not None:

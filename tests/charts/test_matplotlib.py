@@ -138,7 +138,7 @@ def seen(color: str, kind: str) -> float:
 def test_colours_can_be_told_apart_without_red_and_green() -> None:
     observed, predicted = COLOURS[:2]
     assert abs(seen(observed, "blue") - seen(predicted, "blue")) > 0.3
-    # In grey print they are told apart by form: points and intervals, lines and bars.
+    # In grey print they differ in form: points and intervals, lines and bars.
     for name in ("reliability", "ranks", "map"):
         by_role: dict[str, set[tuple[str, bool]]] = {}
         for mark in charts()[name].marks:

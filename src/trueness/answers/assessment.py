@@ -72,7 +72,7 @@ class ClusterResult(NamedTuple):
 
 @dataclass(frozen=True, slots=True, eq=False, repr=False)
 class Assessment(Result):
-    """How well a model's probabilities agree with what came true. Returned by `assess`.
+    """How well a model's probabilities agree with the outcomes. Returned by `assess`.
 
     Print it to read the answer; `details()` has all numbers, `to_frame()` has them as tables, and
     `verdict`, `p_value` and `to_dict()` are for programs.
@@ -175,7 +175,7 @@ def assess(
     tolerance: float | Mapping[str, float] | None = None,
     min_group_size: int = 100,
 ) -> Assessment:
-    """Assess whether predicted probabilities agree with what came true.
+    """Assess whether predicted probabilities agree with the outcomes.
 
     Parameters
     ----------

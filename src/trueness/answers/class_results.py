@@ -1,4 +1,4 @@
-"""Single classes: how often each was predicted and came true, and whether it is too extreme."""
+"""Single classes: how often each was predicted and observed, and whether it is too extreme."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ MOST_SHOWN = 20
 
 @dataclass(frozen=True, slots=True)
 class ClassResult:
-    """One class as an event: does it come true as often as its probability says?"""
+    """One class as an event: is it observed as often as its probability says?"""
 
     name: str
     expected: float

@@ -50,7 +50,7 @@ class Result(ABC):
 
     @abstractmethod
     def to_dict(self) -> dict[str, Any]:
-        """Everything as plain numbers, lists and strings; None where there is no number."""
+        """Everything as plain numbers, lists and strings; None for a missing number."""
 
     @abstractmethod
     def numbers(self) -> Mapping[str, Any]:
