@@ -23,7 +23,8 @@ IMAGES = np.ascontiguousarray(np.moveaxis(Y_PROB.reshape(N, H, W, C), -1, 1)).as
 ROWS = Y_PROB.astype(np.float32)
 
 
-def test_refusals(tmp_path: Path, capsys: Any) -> None:
+def test_refusals(tmp_path: Path, capsys: Any, monkeypatch: Any) -> None:
+    monkeypatch.chdir(tmp_path)  # messages shorten long paths
     np.save(tmp_path / "p.npy", IMAGES)
     np.savez(tmp_path / "none.npz", other=LABELS)
     (tmp_path / "text.npy").write_text("no array")
@@ -38,7 +39,7 @@ def test_refusals(tmp_path: Path, capsys: Any) -> None:
             [str(tmp_path), "--format", "nnunet", "--label-dir", "nowhere"],
             "the folder 'nowhere' does not exist",
         ),
-        ([str(tmp_path / "p.npy"), "--format", "nnunet", "--label-dir", "x"], "p.npy' is not a folder"),
+        (["p.npy", "--format", "nnunet", "--label-dir", "x"], "'p.npy' is not a folder"),
         ([str(tmp_path), "--format", "nnunet", "--label-dir", str(tmp_path)], "of case 'none' do not exist"),
     ):
         assert main(["assess", *arguments]) == 2
