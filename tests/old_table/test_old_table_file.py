@@ -215,7 +215,7 @@ class TestTheFile:
         assert os.listdir(tmp_path / "elsewhere") == ["target.json"]
 
     def test_a_pipe_is_written_to(self, tmp_path: Path) -> None:
-        """/dev/stdout and the like: what is no file is not replaced by one."""
+        """/dev/stdout and the like: they are written to and not replaced."""
         pipe = tmp_path / "pipe"
         os.mkfifo(pipe)
         reader = os.open(pipe, os.O_RDONLY | os.O_NONBLOCK)

@@ -159,7 +159,7 @@ def test_batches_and_functions_take_soft_labels() -> None:
         stream.update(s[part], p[part])
     table = tn.tabulate(s, p, soft_labels=True)
     assert stream.table == table
-    assert tn.vce(s, p, soft_labels=True) == tn.vce(table)
+    assert tn.vce(s, p, soft_labels=True) == tn.vce(table) == tn.variation_calibration_error(table)
     assert tn.rce(s, p, soft_labels=True) == tn.ranked_calibration_error(table)
     assert tn.ece(s, p, soft_labels=True) == tn.expected_calibration_error(
         tn.tabulate(s, p, soft_labels=True, variation="confidence")
